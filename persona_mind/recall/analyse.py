@@ -1,0 +1,129 @@
+"""From text to terms: words are split, told by language, stripped of function words and stemmed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from persona_mind.recall.language import FUNCTION_WORDS, LANGUAGES, NEGATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# Marks belong to the letter before them: without these ranges a Hindi or Thai word falls apart at every vowel sign.
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd"
+)
+_MARKS += "\u0b82\u0bbe-\u0bcd\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u1dc0-\u1dff\u20d0-\u20ff"
+_WORD = re.compile(r"[^\W_]+", re.ASCII)
+_WORD_OF_ANY_SCRIPT = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+_STEMS_KEPT = 50_000
+_FALLBACK = "english"
+
+
+class Stemmer(Protocol):
+    """What is used of PyStemmer."""
+
+    def stemWord(self, word: str) -> str:  # noqa: N802  the library's name
+        """Return the stem of a lower-case word."""
+        ...
+
+
+class Analysis(NamedTuple):
+    """What a text comes down to.
+
+    Attributes:
+        terms: Stems of its words in their order, function words left out.
+        language: The language it was stemmed as.
+        negated: Whether it denies or forbids something.
+    """
+
+    terms: tuple[str, ...]
+    language: str
+    negated: bool
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words of a text in their order: lower case, ``snake_case`` and ``camelCase`` taken apart.
+
+    Scripts written without spaces give overlapping pairs of characters instead.
+    """
+    if text.isascii():
+        return _WORD.findall(_HUMP.sub(" ", text).lower())
+    words = _WORD_OF_ANY_SCRIPT.findall(_HUMP.sub(" ", unicodedata.normalize("NFKC", text)).lower())
+    if _UNSPACED.search(text):
+        return [piece for word in words for piece in _pieces(word)]
+    return words
+
+
+def _pieces(word: str) -> Iterable[str]:
+    """Cut runs of an unspaced script into pairs, and leave what stands between them whole."""
+    end = 0
+    for run in _UNSPACED.finditer(word):
+        if run.start() > end:
+            yield word[end : run.start()]
+        chars = run.group()
+        yield from ((chars[i : i + 2] for i in range(len(chars) - 1)) if len(chars) > 1 else chars)
+        end = run.end()
+    if end < len(word):
+        yield word[end:]
+
+
+def language_of(words: Iterable[str], default: str = _FALLBACK) -> str:
+    """Return the language that most of the distinct function words are of; ``default`` when none wins."""
+    distinct = set(words)
+    counts = {name: len(distinct & FUNCTION_WORDS[name]) for name in LANGUAGES}
+    best = max(counts.values())
+    winners = [name for name, count in counts.items() if count == best]
+    return winners[0] if best and len(winners) == 1 else default
+
+
+@cache
+def _stemmer(language: str) -> Stemmer:
+    # Imported late: a command that recalls nothing must not pay for the extension module.
+    import Stemmer  # noqa: PLC0415
+
+    return Stemmer.Stemmer(language, 0)  # type: ignore[no-any-return]
+
+
+class Analyser:
+    """Turns texts into terms, remembering the stems of words it has met.
+
+    Args:
+        default: The language of texts that do not show theirs, one of ``language.LANGUAGES``.
+    """
+
+    def __init__(self, default: str = _FALLBACK) -> None:
+        self.default = default
+        self._stems: dict[str, dict[str, str]] = {}
+
+    def analyse(self, text: str) -> Analysis:
+        """Return the terms of a text to be indexed."""
+        words = tokens(text)
+        language = language_of(words, self.default)
+        return Analysis(tuple(self.stems(words, language)), language, not NEGATIONS.isdisjoint(words))
+
+    def stems(self, words: Sequence[str], language: str) -> list[str]:
+        """Return the stems of the words that are no function words of the language."""
+        known = self._stems.get(language)
+        if known is None or len(known) > _STEMS_KEPT:
+            known = self._stems[language] = dict.fromkeys(FUNCTION_WORDS[language], "")
+        stems = []
+        for word in words:
+            stem = known.get(word)
+            if stem is None:
+                stem = known[word] = _fold(_stemmer(language).stemWord(word))
+            if stem:
+                stems.append(stem)
+        return stems
+
+
+def _fold(stem: str) -> str:
+    """Strip the accents that people leave out when they type; done after stemming, which needs them."""
+    if stem.isascii():
+        return stem
+    return "".join(c for c in unicodedata.normalize("NFKD", stem) if not unicodedata.combining(c))

@@ -1,0 +1,80 @@
+"""The index a faculty keeps over what it remembers: synchronised with the truth, searched in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from persona_mind.recall.analyse import Analyser
+from persona_mind.recall.model import ITEMS, Doc, Profile, Synced
+from persona_mind.recall.postings import Postings
+from persona_mind.recall.rank import rank
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from persona_mind.recall.explain import Hit
+
+
+class Index:
+    """Finds documents by words, order, time and, given vectors, meaning.
+
+    The index holds no truth: it is rebuilt from its documents in a moment, and forgets with them. One index serves one
+    view: put into it only what its reader may see, since every document counts in what a word is worth.
+    Not thread-safe; one owner at a time.
+
+    Args:
+        language: The language of texts that do not show theirs by their function words.
+    """
+
+    def __init__(self, *, language: str = "english") -> None:
+        self._analyser = Analyser(language)
+        self._postings = Postings(self._analyser)
+
+    def __len__(self) -> int:
+        return len(self._postings)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._postings.slots
+
+    def sync(self, docs: Iterable[Doc]) -> Synced:
+        """Make the index hold exactly these documents; only those that differ are analysed.
+
+        Of two documents with one key the later counts.
+        """
+        wanted = {doc.key: doc for doc in docs}
+        gone = [key for key in self._postings.slots if key not in wanted]
+        for key in gone:
+            self._postings.remove(key)
+        added = changed = 0
+        for doc in wanted.values():
+            match self._put(doc):
+                case "added":
+                    added += 1
+                case "changed":
+                    changed += 1
+                case _:
+                    pass
+        return Synced(added, changed, len(gone), len(wanted) - added - changed)
+
+    def _put(self, doc: Doc) -> str:
+        slot = self._postings.slots.get(doc.key)
+        if slot is None:
+            self._postings.add(doc)
+            return "added"
+        held = self._postings.entries[slot].doc
+        if held is doc or held == doc:
+            return "kept"
+        if (held.text, held.tags, held.group, held.seq) == (doc.text, doc.tags, doc.group, doc.seq):
+            self._postings.replace_doc(doc)
+        else:
+            self._postings.remove(doc.key)
+            self._postings.add(doc)
+        return "changed"
+
+    def search(self, query: str, k: int = 10, profile: Profile = ITEMS) -> list[Hit]:
+        """Return the best ``k`` documents for a question or a cue, best first; fewer when fewer have to do with it.
+
+        A query without a word that could be looked for (empty, or function words only) returns the documents by
+        recency and prior, newest first where the profile weighs neither.
+        """
+        return rank(self._postings, self._analyser, query, max(k, 0), profile)
