@@ -1,0 +1,145 @@
+"""The capability bus: plugins meet here and nowhere else.
+
+``query`` and ``publish`` run every handler in the caller's tick, without I/O. A registration belongs to the plugin
+instance that made it and goes with it: a provider left behind by a reload would answer twice and lock memory out.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from persona_hooks.errors import PersonaError
+from persona_hooks.messages import Message
+
+M = TypeVar("M", bound=Message)
+Handler = Callable[[Message], object]
+Unsubscribe = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One provider's answer to a query, not yet parsed: whoever asked decides what it accepts.
+
+    Attributes:
+        owner: The plugin that answered.
+        payload: What it returned; None where it raised.
+        error: What it raised, if it did.
+    """
+
+    owner: str
+    payload: object
+    error: Exception | None = None
+
+
+@dataclass(slots=True)
+class _Registration:
+    owner: object
+    name: str
+    handler: Handler
+
+
+@dataclass
+class Bus:
+    """The shared bus of one host runtime.
+
+    ``report`` receives ``(plugin, channel, error)`` whenever a listener raises; the others still run.
+    """
+
+    report: Callable[[str, str, Exception], None]
+    _providers: dict[str, list[_Registration]] = field(default_factory=dict)
+    _listeners: dict[str, list[_Registration]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def client(self, name: str) -> BusClient:
+        """Return a plugin's own handle; what is registered through it is released with it."""
+        return BusClient(self, name)
+
+    def query(self, request: Message) -> list[Reply]:
+        """Return every provider's answer to ``request``, in order of registration.
+
+        A provider that returns None has nothing to say and is left out; one that raises is reported in its reply,
+        since an error is not the same as silence.
+        """
+        replies: list[Reply] = []
+        for registration in self._at(self._providers, request.channel):
+            try:
+                payload = registration.handler(request)
+            except Exception as error:  # noqa: BLE001 - reported in the reply; a provider must not stop the asker
+                replies.append(Reply(registration.name, None, error))
+                continue
+            if payload is not None:
+                replies.append(Reply(registration.name, payload))
+        return replies
+
+    def publish(self, message: Message) -> None:
+        """Hand ``message`` to every listener of its channel; one that raises is reported, the others still run."""
+        for registration in self._at(self._listeners, message.channel):
+            try:
+                registration.handler(message)
+            except Exception as error:  # noqa: BLE001 - fault isolation is this bus's task; it is reported
+                self.report(registration.name, message.channel, error)
+
+    def _at(self, table: dict[str, list[_Registration]], channel: str) -> list[_Registration]:
+        with self._lock:
+            return list(table.get(channel, ()))
+
+    def _add(
+        self, table: dict[str, list[_Registration]], channel: str, registration: _Registration
+    ) -> Unsubscribe:
+        with self._lock:
+            table.setdefault(channel, []).append(registration)
+
+        def unsubscribe() -> None:
+            with self._lock:
+                if registration in table.get(channel, ()):
+                    table[channel].remove(registration)
+
+        return unsubscribe
+
+    def _release(self, owner: object) -> None:
+        with self._lock:
+            for table in (self._providers, self._listeners):
+                for registrations in table.values():
+                    registrations[:] = [item for item in registrations if item.owner is not owner]
+
+
+class BusClient:
+    """One plugin instance's handle on the bus."""
+
+    def __init__(self, bus: Bus, name: str) -> None:
+        self._bus = bus
+        self.name = name
+
+    def query(self, request: Message) -> list[Reply]:
+        """See ``Bus.query``."""
+        return self._bus.query(request)
+
+    def ask(self, request: Message, reply: type[M]) -> list[M]:
+        """Return the answers to ``request`` that are well-formed; malformed ones and errors are left out."""
+        answers: list[M] = []
+        for item in self._bus.query(request):
+            try:
+                if item.error is None:
+                    answers.append(reply.parse(item.payload))
+            except PersonaError as error:
+                self._bus.report(item.owner, request.channel, error)
+        return answers
+
+    def publish(self, message: Message) -> None:
+        """See ``Bus.publish``."""
+        self._bus.publish(message)
+
+    def provide(self, channel: str, handler: Handler) -> Unsubscribe:
+        """Answer queries on ``channel``; return what takes the registration back."""
+        return self._bus._add(self._bus._providers, channel, _Registration(self, self.name, handler))  # noqa: SLF001
+
+    def on(self, channel: str, handler: Handler) -> Unsubscribe:
+        """Listen to ``channel``; return what takes the registration back."""
+        return self._bus._add(self._bus._listeners, channel, _Registration(self, self.name, handler))  # noqa: SLF001
+
+    def release(self) -> None:
+        """Take back everything that was registered through this handle."""
+        self._bus._release(self)  # noqa: SLF001

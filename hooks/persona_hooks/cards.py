@@ -1,0 +1,105 @@
+"""Cards: the only place where words for people appear.
+
+A card is plain data. It is compact in a conversation (a title and at most three lines) and whole on expansion;
+a model reads it whole. Terminal sequences and control characters never leave this module: a card may quote
+what somebody else wrote, and a clipped line is measured in columns and cut between graphemes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Level = Literal["info", "success", "warning", "error"]
+
+COMPACT_LINES = 3
+COMPACT_COLUMNS = 100
+MIN_COLUMNS = 16
+
+# C0 and C1 controls but tab and line feed, which layout handles; bidi overrides would reorder a terminal line.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
+# OSC, DCS, SOS, PM, APC strings end at BEL or ST; CSI and two-byte escapes follow. An unfinished string eats its line.
+_SEQUENCES = re.compile(
+    r"\x1b[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c|$|(?=\n))|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a person is told about one outcome.
+
+    Attributes:
+        title: One line that stands alone: what happened, to what.
+        body: The lines that a compact card shows first, at most ``COMPACT_LINES`` of them.
+        detail: Further lines for the expanded card and for models: ids, omissions, sources.
+        level: How it should look; never the only carrier of meaning.
+        hint: What to do next, if anything.
+    """
+
+    title: str
+    body: tuple[str, ...] = ()
+    detail: tuple[str, ...] = ()
+    level: Level = "info"
+    hint: str = ""
+
+    def text(self) -> str:
+        """Return the whole card as plain sanitized text, as models and scripts read it."""
+        lines = [self.title, *self.body, *self.detail, *([self.hint] if self.hint else [])]
+        return "\n".join(sanitize(line) for line in lines)
+
+
+def sanitize(text: str) -> str:
+    """Return ``text`` without terminal sequences and control characters; words and line breaks stay."""
+    return _CONTROLS.sub("", _SEQUENCES.sub("", text.replace("\r\n", "\n"))).replace("\t", "    ")
+
+
+def one_line(text: str) -> str:
+    """Return ``text`` sanitized and with every run of white space folded to one space."""
+    return " ".join(sanitize(text).split())
+
+
+def clip(text: str, columns: int) -> str:
+    """Return ``text`` cut to at most ``columns`` terminal columns, with an ellipsis where it was cut.
+
+    The cut falls between graphemes, so that no accent, emoji or wide character is torn.
+    """
+    from wcwidth import iter_graphemes, wcswidth  # noqa: PLC0415 - tables; a short answer needs none
+
+    if text.isascii() and len(text) <= columns:
+        return text
+    if wcswidth(text) <= columns:
+        return text
+    used, kept = 0, []
+    for grapheme in iter_graphemes(text):
+        width = max(wcswidth(grapheme), 0)
+        if used + width > columns - 1:
+            break
+        used += width
+        kept.append(grapheme)
+    return "".join(kept).rstrip() + "…"
+
+
+def render(card: Card, *, columns: int = COMPACT_COLUMNS, expanded: bool = False) -> list[str]:
+    """Return the card as plain lines for a terminal of ``columns`` columns.
+
+    Args:
+        card: What to show.
+        columns: The terminal's width; at least ``MIN_COLUMNS`` are used, at most ``COMPACT_COLUMNS`` when compact.
+        expanded: Show every line whole, wrapped by the terminal, instead of three clipped ones.
+    """
+    lines = [line for part in (*card.body, *card.detail) for line in sanitize(part).split("\n")]
+    hint = [sanitize(card.hint)] if card.hint else []
+    if expanded:
+        return [one_line(card.title), *lines, *hint]
+    width = max(MIN_COLUMNS, min(columns, COMPACT_COLUMNS))
+    shown = [clip(line, width) for line in lines[:COMPACT_LINES]]
+    left = len(lines) - len(shown)
+    more = [clip(f"… +{left} more lines", width)] if left else []
+    return [clip(one_line(card.title), width), *shown, *more, *(clip(line, width) for line in hint)]
+
+
+def compact(card: Card) -> Card:
+    """Return ``card`` without its detail, for hosts that store what they show."""
+    return replace(card, detail=())

@@ -1,0 +1,245 @@
+"""The messages of the seven channels: frozen, versioned by the channel's name, closed where they are payloads.
+
+A request or a reply that comes from outside is parsed with ``Message.parse``: what does not fit is an ``InvalidError``
+that names channel and field, never the value. Unknown fields are forbidden in closed messages and dropped elsewhere, so
+that a newer minor release may add to a reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from persona_hooks.errors import InvalidError
+
+COMPANION = "pi-persona:companion:v1"
+MEMORY_OWNER = "pi-persona:memory-owner:v1"
+MEMORY_OWNER_CHANGED = "pi-persona:memory-owner-changed:v1"
+SETTINGS_COLLECT = "pi-persona:settings:collect:v1"
+ACTIVITY = "pi-persona:activity:v1"
+WORKER = "pi-persona:worker:v1"
+BRAKE = "pi-persona:brake:v1"
+
+CHANNELS = (COMPANION, MEMORY_OWNER, MEMORY_OWNER_CHANGED, SETTINGS_COLLECT, ACTIVITY, WORKER, BRAKE)
+
+Id = Annotated[str, Field(min_length=1, max_length=128)]
+Name = Annotated[str, Field(min_length=1, max_length=128)]
+MAIN_SEAT = "main"
+
+
+class Message(BaseModel):
+    """The base of every message: frozen, strict, camelCase on the wire."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        strict=True,
+        extra="ignore",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        allow_inf_nan=False,
+        defer_build=True,
+    )
+
+    channel: ClassVar[str]
+
+    @classmethod
+    def parse(cls, payload: object) -> Self:
+        """Return ``payload`` as this message.
+
+        Args:
+            payload: An instance of this class, or a mapping of wire names to values.
+
+        Raises:
+            InvalidError: It is neither, or a field is missing, unknown or malformed.
+        """
+        if isinstance(payload, cls):
+            return payload
+        if not isinstance(payload, Mapping):
+            raise InvalidError(f"{cls.channel}: a message must be an object.", field="message")
+        try:
+            return cls.model_validate(dict(payload))
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+            # An unknown field's name is the sender's text, so only its place among ours is told.
+            known = first["type"] != "extra_forbidden"
+            field = ".".join(map(str, first["loc"])) if known else "unknown field"
+            raise InvalidError(f"{cls.channel}: {field}: {first['msg']}.", field=field) from None
+
+    def wire(self) -> dict[str, Any]:
+        """Return the message as JSON values under its wire names."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+class Closed(Message):
+    """A message in which an unknown field is an error: it may travel further than its receiver."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class CompanionQuery(Closed):
+    """Asks who is the companion here. Exactly one valid reply gives the mind a reason to work."""
+
+    channel = COMPANION
+    session_id: Id
+
+
+class CompanionReply(Message):
+    """Says that a companion is loaded, and which contract it speaks.
+
+    Attributes:
+        contract: The contract's version; the mind works with 1.
+    """
+
+    channel = COMPANION
+    provider: Name
+    contract: Literal[1]
+    release: Annotated[str, Field(max_length=64)]
+    session_id: Id
+
+
+class OwnerQuery(Closed):
+    """Asks whose memory a seat of a session is."""
+
+    channel = MEMORY_OWNER
+    session_id: Id
+    seat: Name = MAIN_SEAT
+
+
+class OwnerReply(Message):
+    """Says whose memory it is. A null persona is an owner too; an owner that is not ready is none.
+
+    Attributes:
+        persona: The active persona's name, or None where no persona is selected.
+        ready: False until the provider's activation has finished.
+        leg: True in a delegated worker session, whose persona is frozen at its creation.
+    """
+
+    channel = MEMORY_OWNER
+    provider: Name
+    session_id: Id
+    seat: Name
+    ready: bool
+    persona: Name | None
+    leg: bool = False
+
+
+class OwnerChanged(Closed):
+    """Tells that the owner of a seat changed, became ready or was revoked."""
+
+    channel = MEMORY_OWNER_CHANGED
+    provider: Name
+    session_id: Id
+    seat: Name
+    ready: bool
+    persona: Name | None
+
+
+class Setting(Closed):
+    """One effective setting and where it came from."""
+
+    channel = SETTINGS_COLLECT
+    key: Annotated[str, Field(pattern=r"^[a-z][A-Za-z0-9]*(\.[a-z][A-Za-z0-9]*)*$", max_length=128)]
+    value: str | int | float | bool | None
+    source: Annotated[str, Field(max_length=512)]
+
+
+class SettingsQuery(Closed):
+    """Asks every plugin for its effective settings in a session."""
+
+    channel = SETTINGS_COLLECT
+    session_id: Id
+
+
+class SettingsReply(Message):
+    """One plugin's effective settings."""
+
+    channel = SETTINGS_COLLECT
+    provider: Name
+    settings: Annotated[tuple[Setting, ...], Field(max_length=256)]
+
+
+class Activity(Closed):
+    """One step of work on memory that a person may watch. No text, path, model or cost travels here."""
+
+    channel = ACTIVITY
+    session_id: Id
+    activity_id: Id
+    phase: Literal["inspect", "stage", "apply"]
+    state: Literal["running", "staged", "done", "refused", "failed", "cancelled"]
+    target: Literal["project", "project-long", "persona", "shared"]
+
+
+class WorkerQuery(Closed):
+    """Asks for one hosted worker: the session's exact model, no tools, a deadline.
+
+    Attributes:
+        deadline_seconds: After it, the run is cancelled and its late result dropped.
+    """
+
+    channel = WORKER
+    session_id: Id
+    seat: Name = MAIN_SEAT
+    run_id: Id
+    system: Annotated[str, Field(max_length=65_536)]
+    prompt: Annotated[str, Field(max_length=262_144)]
+    max_tokens: Annotated[int, Field(gt=0, le=32_768)]
+    deadline_seconds: Annotated[float, Field(gt=0, le=600)]
+
+
+class WorkerReply(Message):
+    """Says whether the run was admitted; its result is published as ``WorkerSettled``."""
+
+    channel = WORKER
+    provider: Name
+    run_id: Id
+    accepted: bool
+    reason: Annotated[str, Field(max_length=256)] = ""
+
+
+class WorkerSettled(Closed):
+    """The end of a hosted run."""
+
+    channel = WORKER
+    session_id: Id
+    run_id: Id
+    state: Literal["done", "failed", "cancelled", "late"]
+    model: Annotated[str, Field(max_length=256)]
+    text: Annotated[str, Field(max_length=262_144)] = ""
+
+
+class BrakeQuery(Closed):
+    """Asks whether a brake holds in a conversation."""
+
+    channel = BRAKE
+    session_id: Id
+    seat: Name = MAIN_SEAT
+
+
+class BrakeReply(Message):
+    """Says whether a brake holds; ``unknown`` while extraction is late or failed, and counts as set."""
+
+    channel = BRAKE
+    provider: Name
+    session_id: Id
+    seat: Name
+    state: Literal["clear", "set", "unknown"]
+
+
+MESSAGES: tuple[type[Message], ...] = (
+    CompanionQuery,
+    CompanionReply,
+    OwnerQuery,
+    OwnerReply,
+    OwnerChanged,
+    SettingsQuery,
+    SettingsReply,
+    Activity,
+    WorkerQuery,
+    WorkerReply,
+    WorkerSettled,
+    BrakeQuery,
+    BrakeReply,
+)

@@ -1,0 +1,103 @@
+"""The owner: the live answer to "whose memory is this?".
+
+It is asked for at every call and never remembered in its place. Exactly one companion of a known contract must be
+loaded, and exactly one provider must answer for this session and seat, and be ready. Everything else refuses, with a
+reason and before any file is touched: a missing companion, two of them, one that is late, one that raises, one of
+another version, one that answers for another session.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from persona_hooks.errors import PersonaError, RefusedError
+from persona_hooks.messages import CompanionQuery, CompanionReply, Message, OwnerQuery, OwnerReply
+
+if TYPE_CHECKING:
+    from persona_hooks.bus import BusClient, Reply
+
+M = TypeVar("M", bound=Message)
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose memory it is.
+
+    Attributes:
+        provider: The companion that said so.
+        session_id: The session it is true for.
+        seat: The persona's place in that session.
+        persona: The persona's name; None where none is selected, which is an owner of its own.
+        leg: True in a delegated worker session.
+    """
+
+    provider: str
+    session_id: str
+    seat: str
+    persona: str | None
+    leg: bool = False
+
+
+def live_owner(bus: BusClient, session_id: str, seat: str) -> Owner:
+    """Return the owner of ``seat`` in a session, as it is now.
+
+    Raises:
+        RefusedError: There is none to rely on; ``reason`` is ``no_companion``, ``ambiguous_companion``,
+            ``incompatible_companion``, ``companion_failed``, ``no_owner``, ``ambiguous_owner``, ``foreign_owner`` or
+            ``owner_not_ready``.
+    """
+    companion = _one_companion(bus.query(CompanionQuery(session_id=session_id)))
+    if companion.session_id != session_id:
+        raise RefusedError("The companion answers for another session.", reason="foreign_owner")
+    reply = _one_owner(bus.query(OwnerQuery(session_id=session_id, seat=seat)), companion)
+    if (reply.session_id, reply.seat) != (session_id, seat):
+        raise RefusedError("The memory owner answers for another session.", reason="foreign_owner")
+    if not reply.ready:
+        raise RefusedError(
+            "The companion has not finished starting. Try again in a moment.", reason="owner_not_ready"
+        )
+    return Owner(reply.provider, reply.session_id, reply.seat, reply.persona, reply.leg)
+
+
+def _one_companion(replies: list[Reply]) -> CompanionReply:
+    if not replies:
+        raise RefusedError(
+            "Memory is off: no companion is loaded (persona_companion is missing or PI_PERSONA_DISABLE=1 is set).",
+            reason="no_companion",
+        )
+    if len(replies) > 1:
+        names = ", ".join(sorted(reply.owner for reply in replies))
+        raise RefusedError(
+            f"Memory is off: more than one companion answers ({names}). Remove all but one.",
+            reason="ambiguous_companion",
+        )
+    return _parsed(replies[0], CompanionReply)
+
+
+def _one_owner(replies: list[Reply], companion: CompanionReply) -> OwnerReply:
+    if not replies:
+        raise RefusedError("Memory is off: the companion names no owner for this session.", reason="no_owner")
+    if len(replies) > 1:
+        raise RefusedError(
+            "Memory is off: more than one plugin claims this session.", reason="ambiguous_owner"
+        )
+    reply = _parsed(replies[0], OwnerReply)
+    if reply.provider != companion.provider:
+        raise RefusedError("Memory is off: the owner is not named by the companion.", reason="foreign_owner")
+    return reply
+
+
+def _parsed(reply: Reply, kind: type[M]) -> M:
+    if reply.error is not None:
+        raise RefusedError(
+            f"Memory is off: {reply.owner} failed when asked for the owner. See `persona doctor`.",
+            reason="companion_failed",
+        )
+    try:
+        return kind.parse(reply.payload)
+    except PersonaError as error:
+        raise RefusedError(
+            f"Memory is off: {reply.owner} speaks another contract ({error}).",
+            reason="incompatible_companion",
+        ) from None

@@ -1,0 +1,284 @@
+"""The verb registry: whatever a person, a model or a script can do, declared once.
+
+A verb names its parameters (a pydantic model: the only place where arguments are described and checked), its
+effect, the function that does it and the words for its outcome. Model tools, slash commands, the command line,
+MCP, the Pi manifest and the reference are projections of this registry (see ``tools``, ``commands``,
+``reference``), and so are the sweeps that test it: a new verb cannot be left untested.
+
+A call takes one way: parameters are validated, the live owner is asked for, the verb runs. A refusal anywhere
+becomes an answer that says why and what was changed; only programming errors escape.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from persona_hooks.cards import Card
+from persona_hooks.errors import Changed, InvalidError, NotFoundError, PersonaError, UncertainError
+
+if TYPE_CHECKING:
+    from persona_hooks.owner import Owner
+    from persona_hooks.ports import Session
+    from persona_hooks.turn import Turn
+
+Effect = Literal["read", "write", "erase"]
+Audience = Literal["model", "person", "script", "page", "mcp"]
+Origin = Literal["user", "model", "import", "peer", "worker", "tool"]
+
+EVERYONE: frozenset[Audience] = frozenset({"model", "person", "script", "page", "mcp"})
+PEOPLE: frozenset[Audience] = frozenset({"person", "script", "page"})
+
+
+class Place(Enum):
+    """Where a parameter stands on a command line; without one it is an option, ``--kebab-case VALUE``."""
+
+    WORD = "word"
+    REST = "rest"
+
+
+class Params(BaseModel):
+    """The base of every verb's parameters: closed, frozen, camelCase on the wire.
+
+    The first line of a subclass's docstring is the verb's summary, wherever it is shown.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        alias_generator=to_camel,
+        populate_by_name=True,
+        allow_inf_nan=False,
+        defer_build=True,
+    )
+
+
+class NoParams(Params):
+    """A verb that takes nothing."""
+
+
+class Outcome(BaseModel):
+    """What a verb returns: typed facts, no words, and whether anything changed."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True, defer_build=True)
+
+    changed: Changed = "no"
+
+
+P = TypeVar("P", bound=Params)
+O = TypeVar("O", bound=Outcome)  # noqa: E741 - the pair reads as parameters and outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One use of a verb: on whose behalf, in which session, asked by whom, for how long.
+
+    Attributes:
+        owner: The live answer to "whose memory is this?", taken for this call.
+        session: The conversation it belongs to.
+        origin: Who the words come from; it stands on every row that the call writes.
+        audience: The door it came through.
+        turn: The time that remains; ``turn.check()`` raises once the call is stale.
+    """
+
+    owner: Owner
+    session: Session
+    origin: Origin
+    audience: Audience
+    turn: Turn
+
+
+@dataclass(frozen=True)
+class Verb(Generic[P, O]):
+    """One thing that can be done.
+
+    Attributes:
+        name: ``prefix.action``; a model sees one tool a prefix, whose ``action`` names the verb.
+        params: The parameter model.
+        effect: ``read`` writes nothing, ``write`` adds or changes, ``erase`` removes for good.
+        run: Does it. It raises a ``PersonaError`` to refuse, and says in the outcome whether anything changed.
+        words: Turns the outcome into a card.
+        shown_to: Which doors offer it.
+        command: The words a person types after the slash, ``"mind recall"``; required where people are served.
+    """
+
+    name: str
+    params: type[P]
+    effect: Effect
+    run: Callable[[Call, P], O]
+    words: Callable[[O], Card]
+    shown_to: frozenset[Audience]
+    command: str = ""
+
+    @property
+    def prefix(self) -> str:
+        """The tool that groups this verb for models."""
+        return self.name.partition(".")[0]
+
+    @property
+    def action(self) -> str:
+        """The verb's name inside its tool."""
+        return self.name.partition(".")[2]
+
+    @property
+    def summary(self) -> str:
+        """One sentence: what it does."""
+        return (self.params.__doc__ or "").strip().partition("\n")[0]
+
+
+AnyVerb = Verb[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a call, for any door.
+
+    Attributes:
+        verb: The verb's name.
+        ok: Whether it did what was asked. An empty recall is ok.
+        changed: Whether anything changed.
+        card: The words for it.
+        details: The outcome's or the refusal's facts as JSON values, camelCase.
+        outcome: The typed outcome, if it was ok.
+        error: The refusal, if it was not.
+    """
+
+    verb: str
+    ok: bool
+    changed: Changed
+    card: Card
+    details: Mapping[str, Any]
+    outcome: Outcome | None = None
+    error: PersonaError | None = None
+
+    @property
+    def text(self) -> str:
+        """The whole card as plain text."""
+        return self.card.text()
+
+
+class Registry:
+    """The verbs of all loaded plugins."""
+
+    def __init__(self) -> None:
+        self._verbs: dict[str, AnyVerb] = {}
+        self._guides: dict[str, str] = {}
+
+    def add(self, *verbs: AnyVerb) -> None:
+        """Register ``verbs``. A malformed or doubled one is a programming error, raised at start-up."""
+        for verb in verbs:
+            _check_declaration(verb)
+            if verb.name in self._verbs or any(v.command == verb.command for v in self if verb.command):
+                msg = f"verb {verb.name!r} (/{verb.command}) is registered twice"
+                raise ValueError(msg)
+            self._verbs[verb.name] = verb
+
+    def guide(self, prefix: str, text: str) -> None:
+        """Set what a model is told about the tool ``prefix``: when to use it, and when not."""
+        self._guides[prefix] = text
+
+    def guidance(self, prefix: str) -> str:
+        """Return what a model is told about the tool ``prefix``."""
+        return self._guides.get(prefix, "")
+
+    def __iter__(self) -> Iterator[AnyVerb]:
+        """Iterate over the verbs in order of their names."""
+        return iter([self._verbs[name] for name in sorted(self._verbs)])
+
+    def __len__(self) -> int:
+        """Return how many verbs there are."""
+        return len(self._verbs)
+
+    def get(self, name: str) -> AnyVerb:
+        """Return the verb called ``name``.
+
+        Raises:
+            NotFoundError: There is none; the message lists those that share its prefix.
+        """
+        try:
+            return self._verbs[name]
+        except KeyError:
+            near = [verb.name for verb in self if verb.prefix == name.partition(".")[0]] or list(self._verbs)
+            message = f"There is no verb of that name. Known here: {', '.join(sorted(near)) or 'none'}."
+            raise NotFoundError(message, reason="unknown_verb") from None
+
+    def shown_to(self, audience: Audience) -> list[AnyVerb]:
+        """Return the verbs offered at one door, in order of their names."""
+        return [verb for verb in self if audience in verb.shown_to]
+
+
+def validate(verb: Verb[P, O], arguments: Mapping[str, Any], *, lax: bool = False) -> P:
+    """Return the verb's parameters, checked.
+
+    Args:
+        verb: The verb whose parameter model decides.
+        arguments: Wire names or field names to values.
+        lax: Read numbers and booleans from strings, as a command line needs; JSON is read strictly.
+
+    Raises:
+        InvalidError: An argument is missing, unknown, malformed or out of bounds. The message names the field and
+            the rule, never the value.
+    """
+    try:
+        if lax:
+            return verb.params.model_validate(dict(arguments))
+        return verb.params.model_validate_json(json.dumps(dict(arguments)), strict=True)
+    except ValidationError as error:
+        raise _invalid(verb, error) from None
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidError(f"{verb.name}: the arguments are not a JSON object.", field="arguments") from None
+
+
+def perform(verb: Verb[P, O], params: P, call: Call) -> Answer:
+    """Run ``verb`` and return its answer; refusals are answers, programming errors are raised."""
+    try:
+        outcome = verb.run(call, params)
+    except PersonaError as error:
+        return refusal(verb.name, error)
+    details = outcome.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return Answer(
+        verb.name,
+        ok=True,
+        changed=outcome.changed,
+        card=verb.words(outcome),
+        details=details,
+        outcome=outcome,
+    )
+
+
+def refusal(name: str, error: PersonaError) -> Answer:
+    """Return the answer for a call that raised ``error``."""
+    level: Literal["warning", "error"] = (
+        "error" if isinstance(error, (UncertainError, OSError)) else "warning"
+    )
+    card = Card(title=error.message, level=level)
+    details = {"reason": error.reason, **{to_camel(key): value for key, value in error.details.items()}}
+    return Answer(name, ok=False, changed=error.changed, card=card, details=details, error=error)
+
+
+def _check_declaration(verb: AnyVerb) -> None:
+    prefix, _, action = verb.name.partition(".")
+    if not (prefix.replace("_", "").isalnum() and action.replace("_", "").isalnum()):
+        raise ValueError(f"verb name {verb.name!r} is not of the form prefix.action")
+    if not verb.summary:
+        raise ValueError(f"{verb.name}: {verb.params.__name__} has no docstring to serve as its summary")
+    if ("person" in verb.shown_to) != bool(verb.command):
+        raise ValueError(f"{verb.name}: a verb has a command exactly when it is shown to a person")
+
+
+def _invalid(verb: AnyVerb, error: ValidationError) -> InvalidError:
+    problems = error.errors(include_input=False, include_url=False, include_context=False)
+    first = problems[0]
+    field = ".".join(str(part) for part in first["loc"]) or "arguments"
+    known = [info.alias or name for name, info in verb.params.model_fields.items()]
+    if first["type"] == "extra_forbidden":
+        allowed = ", ".join(known) or "none"
+        # An unknown name is the caller's text, so it is not repeated.
+        return InvalidError(f"{verb.name} takes no such argument. It takes: {allowed}.", field="arguments")
+    return InvalidError(f"{verb.name}: {field}: {first['msg']}.", field=field)

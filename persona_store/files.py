@@ -1,0 +1,358 @@
+"""Every effect on the file system that safekeeping causes, and nothing else.
+
+All calls go through ``os.<name>`` by attribute, so that a test can put a fault, a kill or a recorder in front of
+the very code that ships. Names below a profile's root are resolved one directory at a time through descriptors,
+without following links; only the root itself may be reached through a link, since people do place it elsewhere.
+What one platform lacks is replaced here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from persona_hooks.errors import RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import TracebackType
+
+DIRECTORY_MODE: Final = 0o700
+FILE_MODE: Final = 0o600
+YOUNG_NS: Final = 50_000_000
+"""A stamp younger than this may hide a second change in the same tick of the file system's clock."""
+
+_NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
+_CLOEXEC: Final = getattr(os, "O_CLOEXEC", 0)
+_NONBLOCK: Final = getattr(os, "O_NONBLOCK", 0)
+_DIRECTORY: Final = getattr(os, "O_DIRECTORY", 0)
+_BINARY: Final = getattr(os, "O_BINARY", 0)
+_READ: Final = os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY
+_CREATE: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC | _BINARY
+_HAS_DIR_FD: Final = os.open in os.supports_dir_fd and os.rename in os.supports_dir_fd
+_NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
+_TRIES: Final = 16
+_RENAME_PATIENCE: Final = 5.0
+
+
+class OversizeError(Exception):
+    """A file is larger than its cap; nothing was read."""
+
+    def __init__(self, size: int, cap: int) -> None:
+        super().__init__(f"{size} bytes, over the cap of {cap}")
+        self.size = size
+        self.cap = cap
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What the file system says about one version of a file: enough to notice that it was replaced or edited."""
+
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Stamp:
+        """Take the stamp from a stat result."""
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+    def is_young(self) -> bool:
+        """Whether a later change could still carry the same stamp, so that only the bytes can tell."""
+        return time.time_ns() - self.ctime_ns < YOUNG_NS
+
+    def same_file(self, other: Stamp) -> bool:
+        """Whether both are the same file, whatever its contents."""
+        return (self.device, self.inode) == (other.device, other.inode)
+
+
+class Directory:
+    """An open directory below a profile's root; its methods take bare names, never paths.
+
+    Use as a context manager; ``path`` is for messages.
+    """
+
+    def __init__(self, path: Path, descriptor: int | None) -> None:
+        self.path = path
+        self._fd = descriptor
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the descriptor back; a second call does nothing."""
+        if self._fd is not None:
+            descriptor, self._fd = self._fd, None
+            os.close(descriptor)
+
+    def _at(self, name: str) -> str:
+        return name if self._fd is not None else os.fspath(self.path / name)
+
+    def stamp(self, name: str) -> Stamp | None:
+        """Return the stamp of a regular file, or None when nothing has that name.
+
+        Raises:
+            RefusedError: It is a link, or no regular file, or belongs to another account.
+        """
+        try:
+            status = os.stat(self._at(name), dir_fd=self._fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        _require_regular(status, self.path / name)
+        return Stamp.of(status)
+
+    def read(self, name: str, cap: int) -> tuple[bytes, Stamp]:
+        """Read a whole regular file without following a link.
+
+        Returns:
+            The bytes and the stamp of the version they were read from.
+
+        Raises:
+            FileNotFoundError: Nothing has that name.
+            OversizeError: It holds more than ``cap`` bytes; nothing was read.
+            RefusedError: It is a link, or no regular file, or belongs to another account.
+            OSError: It could not be read, or kept changing while it was read.
+        """
+        for _ in range(_TRIES):
+            descriptor = self._open_existing(name)
+            try:
+                before = os.fstat(descriptor)
+                _require_regular(before, self.path / name)
+                if before.st_size > cap:
+                    raise OversizeError(before.st_size, cap)
+                data = _read_all(descriptor, before.st_size + 1)
+                after = os.fstat(descriptor)
+            finally:
+                os.close(descriptor)
+            if len(data) == before.st_size and Stamp.of(before) == Stamp.of(after):
+                return data, Stamp.of(after)
+        raise OSError(errno.EAGAIN, "the file kept changing while it was read", os.fspath(self.path / name))
+
+    def read_head(self, name: str, length: int) -> bytes:
+        """Return the first ``length`` bytes of a regular file; links and other kinds are refused."""
+        descriptor = self._open_existing(name)
+        try:
+            _require_regular(os.fstat(descriptor), self.path / name)
+            return _read_all(descriptor, length)
+        finally:
+            os.close(descriptor)
+
+    def _open_existing(self, name: str) -> int:
+        try:
+            return os.open(self._at(name), _READ, dir_fd=self._fd)
+        except OSError as error:
+            if error.errno in {errno.ELOOP, errno.ENXIO}:
+                raise _unsafe(self.path / name, "is a link or no regular file") from None
+            raise
+
+    def create_temporary(self, base: str, label: str = "tmp") -> tuple[str, int]:
+        """Create a file under a fresh random name, readable by its owner only; never opens an existing one."""
+        for _ in range(_TRIES):
+            name = f".{base}.{label}-{secrets.token_hex(16)}"
+            with contextlib.suppress(FileExistsError):
+                return name, os.open(self._at(name), _CREATE, FILE_MODE, dir_fd=self._fd)
+        raise FileExistsError(errno.EEXIST, "no free temporary name", os.fspath(self.path))
+
+    def link(self, source: str, target: str) -> bool:
+        """Give a file a second name; False where the file system has no hard links."""
+        try:
+            os.link(
+                self._at(source),
+                self._at(target),
+                src_dir_fd=self._fd,
+                dst_dir_fd=self._fd,
+                follow_symlinks=False,
+            )
+        except FileExistsError:
+            raise
+        except OSError as error:
+            if error.errno in _NO_LINKS:
+                return False
+            raise
+        return True
+
+    def rename(self, source: str, target: str) -> None:
+        """Put ``source`` in the place of ``target`` in one step."""
+        deadline = time.monotonic() + _RENAME_PATIENCE
+        while True:
+            try:
+                os.rename(self._at(source), self._at(target), src_dir_fd=self._fd, dst_dir_fd=self._fd)
+            except PermissionError:
+                # On Windows a scanner or a reader may hold the target open for a moment.
+                if sys.platform != "win32" or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
+
+    def unlink(self, name: str) -> None:
+        """Remove a name; a missing one is fine."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._at(name), dir_fd=self._fd)
+
+    def names(self) -> list[str]:
+        """Return the names in this directory, sorted."""
+        with os.scandir(self._fd if self._fd is not None else self.path) as entries:
+            return sorted(entry.name for entry in entries)
+
+    def sync(self) -> None:
+        """Make names given, replaced and removed in this directory durable."""
+        if self._fd is not None:
+            sync_descriptor(self._fd)
+
+
+def open_directory(root: Path, parts: Sequence[str], *, create: bool = False) -> Directory:
+    """Open a directory below ``root``, following no link below it.
+
+    Args:
+        root: The profile's root; may itself be reached through a link.
+        parts: Names of the directories below it, outermost first.
+        create: Make missing directories, private to their owner.
+
+    Raises:
+        FileNotFoundError: A directory is missing and ``create`` is false.
+        RefusedError: Something on the way is a link or no directory.
+    """
+    if create:
+        _make_private(root)
+    if not _HAS_DIR_FD:
+        return _open_by_path(root, parts, create=create)
+    descriptor = os.open(root, os.O_RDONLY | _DIRECTORY | _CLOEXEC)
+    path = root
+    try:
+        for part in parts:
+            path = path / part
+            inner = _open_step(descriptor, part, path, create=create)
+            descriptor, outer = inner, descriptor
+            os.close(outer)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return Directory(path, descriptor)
+
+
+def _open_step(outer: int, part: str, path: Path, *, create: bool) -> int:
+    flags = os.O_RDONLY | _DIRECTORY | _NOFOLLOW | _CLOEXEC
+    try:
+        return os.open(part, flags, dir_fd=outer)
+    except FileNotFoundError:
+        if not create:
+            raise
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(part, DIRECTORY_MODE, dir_fd=outer)
+        return os.open(part, flags, dir_fd=outer)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENOTDIR}:
+            raise _unsafe(path, "is a link or no directory") from None
+        raise
+
+
+def _open_by_path(root: Path, parts: Sequence[str], *, create: bool) -> Directory:
+    path = root
+    for part in ("", *parts):
+        path = path / part
+        if create and not path.exists():
+            path.mkdir(DIRECTORY_MODE, exist_ok=True)
+        status = os.stat(path, follow_symlinks=not part)
+        if not stat.S_ISDIR(status.st_mode):
+            raise _unsafe(path, "is a link or no directory")
+    return Directory(path, None)
+
+
+def _make_private(directory: Path) -> None:
+    missing = []
+    while not os.path.isdir(directory):  # noqa: PTH112 - by attribute, like every effect here
+        missing.append(directory)
+        directory = directory.parent
+    for path in reversed(missing):
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, DIRECTORY_MODE)
+
+
+def sync_ancestors(root: Path, parts: Sequence[str]) -> None:
+    """Make the directories that lead to a new file durable, from the innermost outwards.
+
+    Reaches two levels above ``root``, which are the ones this module may have made; a directory that may not be
+    opened was not made by us.
+    """
+    chain = [root.joinpath(*parts[:depth]) for depth in range(len(parts), -1, -1)]
+    for directory in (*chain[1:], root.parent, root.parent.parent):
+        with contextlib.suppress(PermissionError):
+            descriptor = os.open(directory, os.O_RDONLY | _DIRECTORY | _CLOEXEC) if _HAS_DIR_FD else -1
+            if descriptor >= 0:
+                try:
+                    sync_descriptor(descriptor)
+                finally:
+                    os.close(descriptor)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write every byte, however few the system takes at a time."""
+    view = memoryview(data)
+    while view:
+        written = os.write(descriptor, view)
+        if written <= 0:
+            raise OSError(errno.EIO, "the system accepted no bytes")
+        view = view[written:]
+
+
+def sync_descriptor(descriptor: int) -> None:
+    """Hand a file's bytes or a directory's names to the disk itself.
+
+    After a failure the descriptor must not be synced again: the system may have dropped the dirty pages and would
+    then report success.
+    """
+    if sys.platform == "darwin":
+        import fcntl  # noqa: PLC0415 - this platform only
+
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(descriptor)
+
+
+def _read_all(descriptor: int, length: int) -> bytes:
+    chunks = []
+    while length > 0 and (chunk := os.read(descriptor, length)):
+        chunks.append(chunk)
+        length -= len(chunk)
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+def _require_regular(status: os.stat_result, path: Path) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise _unsafe(path, "is a link or no regular file")
+    if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+        raise _unsafe(path, "belongs to another account", reason="foreign_owner")
+
+
+def _unsafe(path: Path, what: str, reason: str = "not_regular") -> RefusedError:
+    return RefusedError(f"{path} {what}; it was left untouched", reason=reason, path=os.fspath(path))
+
+
+def loose_files(directory: Directory, base: str) -> Iterator[str]:
+    """Yield temporary files that an interrupted write of ``base`` left behind.
+
+    Call under the lock of ``base`` only: outside it a temporary may be another writer's.
+    """
+    prefix = f".{base}."
+    for name in directory.names():
+        if name.startswith(prefix):
+            label, _, token = name[len(prefix) :].rpartition("-")
+            if label in {"tmp", "bak"} and len(token) == 32 and set(token) <= set("0123456789abcdef"):
+                yield name

@@ -1,0 +1,56 @@
+"""The lock file of the TypeScript original: respected while its holder may live, never created or removed."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import stat
+from pathlib import Path
+from typing import Final
+
+_TOKEN: Final = re.compile(r"(?P<host>[^:\s]{1,255}):(?P<pid>[1-9]\d{0,9})-(?P<seq>\d{1,18})\s*", re.ASCII)
+_MAX_TOKEN: Final = 1024
+
+
+def holder_of(store: Path) -> str | None:
+    """Name the original's live holder of a store, or None when nobody of it stands in the way.
+
+    A holder is dead only when its note is whole, it ran on this machine, and no process has its number; everything
+    else (another machine, a note that cannot be read) counts as alive, since the original counts so.
+    """
+    path = store.with_name(f"{store.name}.lock")
+    try:
+        status = os.stat(path, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    token = _read(path) if stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_TOKEN else None
+    match = _TOKEN.fullmatch(token) if token is not None else None
+    if match is None:
+        return "an unknown process of the TypeScript release"
+    if match["host"] == socket.gethostname() and not _exists(int(match["pid"])):
+        return None
+    return f"process {match['pid']} of the TypeScript release"
+
+
+def _read(path: Path) -> str | None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError:
+        return None
+    try:
+        return os.read(descriptor, _MAX_TOKEN).decode("utf-8", "replace")
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True

@@ -1,0 +1,109 @@
+"""Structure that only the host may write: what forges it, and the fence that no text can leave.
+
+``first_forgery`` finds markup that pretends to be a host's own: chat-template tokens, role and tool tags,
+fence tags. ``inline`` and ``fence`` are the way out: every stored text becomes one escaped line, and all lines
+stand inside one block whose tag carries a key that is fixed for the session and never stored.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from persona_store.hidden import visible
+
+FENCE_NAME: Final = "persona-mind"
+"""The first part of a fence's tag; the key follows it."""
+
+
+class Forgery(NamedTuple):
+    """Markup that pretends to be the host's."""
+
+    rule: str
+    offset: int
+
+
+_TEMPLATE_TOKEN: Final = re.compile(
+    r"<\|[a-z_]{2,32}(?:[|:][a-z0-9_ ]{0,32})?\|?>|<\uff5c|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>"
+    r"|</?s>\s{0,4}\[|\[/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]",
+    re.IGNORECASE,
+)
+_TAG: Final = re.compile(
+    r"<\s{0,4}/?\s{0,4}(?:(?P<fence>persona-mind|memory_blocks?|persistent[-_]memory)"
+    r"|(?P<role>system(?:[-_ ](?:prompt|reminder|message|instructions?|note))?|assistant|developer|im_start|im_end"
+    r"|(?:antml:)?(?:function_calls|function_results|invoke|tool_call|tool_calls|tool_result|tool_results"
+    r"|tool_response|thinking)|user_query|user_instructions|human_turn|assistant_turn))"
+    r"(?=[\s/>:\-])[^<>]{0,256}>",
+    re.IGNORECASE,
+)
+
+
+def first_forgery(text: str) -> Forgery | None:
+    """Return the first forged token or tag of a host, or None.
+
+    Args:
+        text: The text with compatibility forms folded, so that full-width brackets are brackets.
+    """
+    found: list[Forgery] = []
+    if "<" in text:
+        tag = _TAG.search(text)
+        if tag is not None:
+            found.append(Forgery(f"structure.{tag.lastgroup}-tag", tag.start()))
+    if "<" in text or "[" in text:
+        token = _TEMPLATE_TOKEN.search(text)
+        if token is not None:
+            found.append(Forgery("structure.template-token", token.start()))
+    return min(found, key=lambda forgery: forgery.offset, default=None)
+
+
+_SPACE: Final = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")
+_OPENERS: Final = str.maketrans({"<": "&lt;", "\uff1c": "&lt;", "\ufe64": "&lt;", "\u2039": "&lt;", "\uff5c": "|"})
+_SQUARE: Final = re.compile(r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])", re.IGNORECASE)
+_IMAGE: Final = re.compile(r"!(?=\[)")
+_TICKS: Final = re.compile(r"`{3,}|~{3,}")
+_LEADING: Final = re.compile(r"^(?=[#>=|-])")
+
+
+def inline(text: str) -> str:
+    r"""Return the text as one line that can open no tag, heading, fence, image or role of its own.
+
+    White space collapses to single spaces, ``<`` becomes ``&lt;``, hidden characters are spelt out. It is
+    total: any string may be given, and the result is a fixed point.
+    """
+    line = _SPACE.sub(" ", visible(_SPACE.sub(" ", text))).strip().translate(_OPENERS)
+    line = _TICKS.sub(lambda ticks: "'" * 3, _IMAGE.sub("! ", _SQUARE.sub("[ ", line)))
+    return _LEADING.sub(r"\\", line)
+
+
+def new_fence_key() -> str:
+    """Return a key for one session's fences: 16 hexadecimal digits that no stored text can know."""
+    return secrets.token_hex(8)
+
+
+def fence(key: str, blocks: Iterable[str], *, attributes: Mapping[str, str] | None = None) -> str:
+    """Return all blocks inside one block that their text can neither close nor imitate.
+
+    Args:
+        key: The session's key, from ``new_fence_key``; the same key gives the same bytes.
+        blocks: Sections of whole lines. Headings are the caller's; every stored text in them has been through
+            ``inline``. Tags and the key itself are escaped here again, whatever the caller did.
+        attributes: Attributes of the opening tag, such as the persona's name and a note to the reader.
+
+    Returns:
+        ``<persona-mind-KEY …>``, the blocks with an empty line between them, ``</persona-mind-KEY>``.
+    """
+    tag = f"{FENCE_NAME}-{key}"
+    head = "".join(f' {name}="{_attribute(value, key)}"' for name, value in (attributes or {}).items())
+    body = "\n\n".join(_body(block, key) for block in blocks if block)
+    return f"<{tag}{head}>\n{body}\n</{tag}>"
+
+
+def _attribute(value: str, key: str) -> str:
+    return inline(value).replace('"', "'").replace(key, "")
+
+
+def _body(block: str, key: str) -> str:
+    lines = (visible(line) for line in re.split(r"[\r\n\x0b\x0c\x85\u2028\u2029]+", block))
+    return "\n".join(lines).translate(_OPENERS).replace(key, "").strip("\n")
