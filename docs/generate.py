@@ -1,0 +1,39 @@
+"""Write the pages and files that are generated from the verb registry; with ``--check``, fail if one is stale."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from persona_host.headless import headless_runtime
+from persona_hooks.reference import manifest, markdown
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    """Write or check every generated file; return the exit code."""
+    with tempfile.TemporaryDirectory() as nowhere:
+        runtime = headless_runtime(agent_dir=Path(nowhere), home=Path(nowhere), environ={})
+        registry = runtime.registry
+        generated = {
+            ROOT / "docs/commands.md": markdown(registry),
+            ROOT / "persona_host/adapters/pi/bundle/manifest.json": json.dumps(manifest(registry), indent=2)
+            + "\n",
+        }
+        runtime.close()
+    stale = [path for path, text in generated.items() if not path.exists() or path.read_text("utf-8") != text]
+    if "--check" in sys.argv[1:]:
+        for path in stale:
+            sys.stderr.write(f"{path.relative_to(ROOT)} is stale: run make docs\n")
+        return 1 if stale else 0
+    for path in stale:
+        path.write_text(generated[path], "utf-8")
+        sys.stdout.write(f"wrote {path.relative_to(ROOT)}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,4 @@
+"""The application: the embedded host, the adapters for other hosts, and the command line.
+
+It reaches plugins only through entry points and the verbs they register.
+"""

@@ -1,0 +1,281 @@
+"""The runtime: plugins, bus, dispatcher, registry and at most one open session, for every door of the application.
+
+It is synchronous; a host with an event loop calls it from a thread. Each door (the embedded host, ``persona stdio``,
+``persona mcp``, the one-shot commands) owns one runtime and differs only in its ports.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from persona_hooks.bus import Bus
+from persona_hooks.cards import Card
+from persona_hooks.commands import parse_line, parse_words
+from persona_hooks.dispatch import Dispatched, Dispatcher
+from persona_hooks.errors import ConflictError, NotFoundError, PersonaError
+from persona_hooks.messages import Setting, SettingsQuery, SettingsReply
+from persona_hooks.owner import live_owner
+from persona_hooks.ports import Capabilities, Host, PluginState, Session, SessionReason
+from persona_hooks.specs import Block, Continue, Handled, InputResult, InputSource, Renderer, Transform
+from persona_hooks.tools import Tool, tools, verb_of
+from persona_hooks.turn import Turn
+from persona_hooks.verbs import Answer, Audience, Call, Origin, Registry, perform, refusal, validate
+
+from persona_host.loading import Found, entry_points
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from persona_hooks.commands import Command
+    from persona_hooks.ports import Entry, Journal, Models, Scheduler, Ui
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a door decides before plugins are loaded.
+
+    Attributes:
+        name: The host's name, as ``doctor`` prints it.
+        agent_dir: Where everything of ours is kept.
+        home: The person's home directory.
+        environ: The environment, read once.
+        capabilities: What this door can do.
+        plugins: Where plugins come from; the installed entry points unless a test says otherwise.
+    """
+
+    name: str
+    agent_dir: Path
+    home: Path
+    environ: Mapping[str, str]
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    plugins: Callable[[], Found] = entry_points
+
+
+class Renderings:
+    """The renderers that plugins registered for their own entries."""
+
+    def __init__(self) -> None:
+        self._renderers: dict[str, Renderer] = {}
+
+    def add(self, custom_type: str, render: Renderer) -> None:
+        """See ``specs.Renderers``. The first to claim a type keeps it."""
+        if custom_type in self._renderers:
+            raise ValueError(f"entries of type {custom_type!r} have a renderer already")
+        self._renderers[custom_type] = render
+
+    def get(self, custom_type: str | None) -> Renderer | None:
+        """Return the renderer of a type, or None."""
+        return None if custom_type is None else self._renderers.get(custom_type)
+
+
+class Runtime:
+    """One process's plugins and its session."""
+
+    def __init__(self, setup: Setup, *, ui: Ui, models: Models, scheduler: Scheduler) -> None:
+        """Make a runtime without plugins; ``start`` is what hosts call."""
+        self.setup = setup
+        self.registry = Registry()
+        self.problems: list[tuple[str, str]] = []
+        self._bus = Bus(report=self._report)
+        self._client = self._bus.client(setup.name)
+        self._dispatcher = Dispatcher(clock=scheduler.monotonic)
+        self._renderings = Renderings()
+        self._ports = (ui, models, scheduler)
+        self._generation = 0
+        self._session: Session | None = None
+
+    @classmethod
+    def start(cls, setup: Setup, *, ui: Ui, models: Models, scheduler: Scheduler) -> Runtime:
+        """Return a runtime with its plugins loaded and their verbs registered. No session is open yet.
+
+        A plugin that cannot be loaded is left out, recorded in ``states()`` and never takes the host down.
+        """
+        runtime = cls(setup, ui=ui, models=models, scheduler=scheduler)
+        runtime._load()
+        return runtime
+
+    def _load(self) -> None:
+        def builder(name: str, load: Callable[[], Callable[[Host], object]]) -> Callable[[], object]:
+            return lambda: load()(self._host(name))
+
+        self._dispatcher.load([(name, builder(name, load)) for name, load in self.setup.plugins()])
+        self._dispatcher.call("register_verbs", registry=self.registry)
+        self._dispatcher.call("register_renderers", renderers=self._renderings)
+
+    def _host(self, plugin: str) -> Host:
+        ui, models, scheduler = self._ports
+        return Host(
+            name=self.setup.name,
+            agent_dir=self.setup.agent_dir,
+            home=self.setup.home,
+            environ=self.setup.environ,
+            bus=self._bus.client(plugin),
+            ui=ui,
+            scheduler=scheduler,
+            models=models,
+            verbs=self,
+            capabilities=self.setup.capabilities,
+            state=self.states,
+        )
+
+    @property
+    def session(self) -> Session:
+        """The open session.
+
+        Raises:
+            ConflictError: None is open.
+        """
+        if self._session is None:
+            raise ConflictError("No session is open.", reason="no_session")
+        return self._session
+
+    def open(
+        self,
+        journal: Journal,
+        *,
+        session_id: str,
+        cwd: Path,
+        reason: SessionReason = "startup",
+        trusted: bool = False,
+        persona: str | None = None,
+    ) -> Session:
+        """Open a session on ``journal``; one that is open is shut down first.
+
+        Whether it is a delegated leg is taken from the environment, as it was when the host started.
+        """
+        self.shut_session()
+        self._generation += 1
+        journal.generation = self._generation
+        environ = self.setup.environ
+        leg = "1" in {environ.get("PI_PERSONA_LEG"), environ.get("PI_PERSONA_CHILD")}
+        self._session = Session(
+            session_id, self._generation, cwd, journal, reason, leg=leg, trusted=trusted, persona=persona
+        )
+        self.fire("session_start")
+        return self._session
+
+    def shut_session(self) -> None:
+        """Shut the open session down, if there is one; afterwards everything that belongs to it is stale."""
+        if self._session is not None:
+            self.fire("session_shutdown")
+            self._session = None
+            self._generation += 1
+
+    def close(self) -> None:
+        """Shut the session down and let the plugins go."""
+        self.shut_session()
+        self._dispatcher.close()
+
+    def fire(self, hook: str, **payload: Any) -> Dispatched:  # noqa: ANN401 - each hook has its own payload
+        """Call ``hook`` for the open session, within its budget."""
+        session = self.session
+        return self._dispatcher.call(hook, self._turn(session), session=session, **payload)
+
+    def input(self, text: str, source: InputSource = "interactive") -> InputResult:
+        """Return what becomes of a person's text: it goes on, perhaps changed, or it was answered."""
+        dispatched = self.fire("input", text=text, source=source)
+        if isinstance(dispatched.handled, Handled | Transform):
+            return dispatched.handled
+        return Continue()
+
+    def blocks(self, prompt: str) -> list[Block]:
+        """Return the blocks for one model request, what changes least first."""
+        results = self.fire("before_agent_start", prompt=prompt).results
+        return sorted((block for blocks in results for block in blocks), key=lambda block: block.order)
+
+    def settled(self, *, aborted: bool = False) -> list[Card]:
+        """Say that nothing more will happen until a person speaks; return the cards of work that came late."""
+        self.fire("agent_settled", aborted=aborted)
+        late = [item.result for item in self._dispatcher.late()]
+        return [result.card for result in late if isinstance(result, Handled)]
+
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        session: Session,
+        origin: Origin,
+        audience: Audience,
+        lax: bool = False,
+    ) -> Answer:
+        """Perform a verb for whoever owns ``session``'s memory now; a refusal is an answer."""
+        try:
+            verb = self.registry.get(name)
+            if audience not in verb.shown_to:
+                raise NotFoundError(f"{name} is not offered here.", reason="unknown_verb")
+            turn = self._turn(session)
+            turn.check()
+            owner = live_owner(self._client, session.id, session.seat)
+            params = validate(verb, arguments, lax=lax)
+        except PersonaError as error:
+            return refusal(name, error)
+        return perform(verb, params, Call(owner, session, origin, audience, turn))
+
+    def tool(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        origin: Origin = "model",
+        audience: Audience = "model",
+    ) -> Answer:
+        """Perform the action that ``arguments`` name of a tool."""
+        try:
+            name, rest = verb_of(self.registry, tool, arguments, audience)
+        except PersonaError as error:
+            return refusal(tool, error)
+        return self.call(name, rest, session=self.session, origin=origin, audience=audience)
+
+    def command(self, line: str | Sequence[str], *, audience: Audience = "person") -> Answer:
+        """Perform a slash command, given as one line or as the shell's words."""
+        try:
+            found: Command = (
+                parse_line(self.registry, line) if isinstance(line, str) else parse_words(self.registry, line)
+            )
+        except PersonaError as error:
+            return refusal("command", error)
+        return self.call(
+            found.verb.name, found.arguments, session=self.session, origin="user", audience=audience, lax=True
+        )
+
+    def tools(self, audience: Audience) -> list[Tool]:
+        """Return the tools for one door; none while nobody owns the session, and none for a leg."""
+        try:
+            session = self.session
+            owner = live_owner(self._client, session.id, session.seat)
+        except PersonaError:
+            return []
+        return [] if owner.leg else tools(self.registry, audience)
+
+    def settings(self) -> dict[str, Setting]:
+        """Return every plugin's effective settings in the open session, by key."""
+        replies = self._client.ask(SettingsQuery(session_id=self.session.id), SettingsReply)
+        return {setting.key: setting for reply in replies for setting in reply.settings}
+
+    def render(self, entry: Entry) -> Card | None:
+        """Return the card of a custom entry, made now from what is stored now; None where nobody renders it."""
+        renderer = self._renderings.get(entry.custom_type)
+        if renderer is None:
+            return None
+        try:
+            return renderer(self.session, entry.data)
+        except PersonaError as error:
+            return refusal("render", error).card
+
+    def states(self) -> list[PluginState]:
+        """Return how each plugin fares, those that were left out included."""
+        return self._dispatcher.states()
+
+    def _turn(self, session: Session) -> Turn:
+        return Turn(
+            session.generation, alive=lambda: self._generation == session.generation, clock=time.monotonic
+        )
+
+    def _report(self, plugin: str, channel: str, error: Exception) -> None:
+        # Bounded: a listener that fails at every message must not fill memory. Types only: a message may quote a memory.
+        self.problems = [*self.problems[-99:], (plugin, f"{channel}: {type(error).__name__}")]
