@@ -1,30 +1,238 @@
 """Where text enters a memory and where it comes out: the only maker of ``Admitted`` and ``Shown``.
 
-    admit(text, origin) -> Admitted | Refused | Quarantined
-    show(text, origin)  -> Shown | Withheld
+    admit(text, origin)   -> Admitted | Refused | Quarantined
+    approve(text, origin) -> Admitted | Refused                  a person looked at what was quarantined
+    show(text, origin)    -> Shown | Withheld
 
-Refused are hidden Unicode outside its legitimate contexts, control characters, credentials, forged structure
-and URLs that carry data away. Text that reads like a directive is judged by its origin: from the user it is a
-preference, from the foreground model it is admitted and flagged, from a peer, a worker, a tool or an import it
-is quarantined until a person approves it. The scanner is hygiene; origin, scope and audience are the boundary.
+Refused are hidden Unicode outside its legitimate contexts, control characters, credentials, forged
+structure and URLs that carry data away. Text that reads like a directive is judged by its origin: from the
+user it is a preference, from the foreground model it is admitted and flagged, from a peer, a worker, a tool
+or an import it is quarantined until a person approves it. The scanner is hygiene; origin, scope and audience
+are the boundary.
 
 No value of this module shows a text in its ``repr``, its ``str`` or an error.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias, final
+from dataclasses import InitVar, dataclass, field
+from typing import Final, Literal, NoReturn, TypeAlias, final, get_args
 
 from persona_hooks.errors import RefusedError
-from persona_store.hidden import concealed, first_hidden, visible
-from persona_store.secrets_table import first_secret
-from persona_store.structure import first_forgery
+from persona_store.examination import MAX_CHARACTERS, RULES_VERSION, Finding, digest, examine
+from persona_store.hidden import visible
 
 Origin: TypeAlias = Literal["user", "model", "import", "peer", "worker", "tool"]
-Flag: TypeAlias = Literal["directive", "preference", "approved"]
+"""Who brought a text: it stands on every row and in every card."""
 
-MAX_CHARACTERS: Final = 8_192
-"""The longest text that is read at all; nothing longer reaches a rule."""
+Flag: TypeAlias = Literal["preference", "directive", "approved"]
+"""``preference``: a directive by the user; ``directive``: by the model; ``approved``: a person consented."""
+
+ORIGINS: Final[frozenset[str]] = frozenset(get_args(Origin))
+FOREIGN: Final[frozenset[str]] = frozenset({"import", "peer", "worker", "tool"})
+"""Origins whose directives wait for a person."""
+
+_SEAL: Final = object()
+
+
+class _Sealed:
+    """A value that only this module makes: no constructor, ``replace``, pickle or subclass makes another."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        if cls.__module__ != __name__:
+            raise TypeError(f"{cls.__name__}: sealed values have no subclasses")
+
+    def __post_init__(self, seal: object) -> None:
+        if seal is not _SEAL:
+            raise TypeError(f"{type(self).__name__} is made by persona_store.admission and nowhere else")
+
+    def __copy__(self) -> _Sealed:
+        return self
+
+    def __deepcopy__(self, memo: object) -> _Sealed:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} does not cross processes: admit the text again")
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A person's consent to one text under one origin; it excuses the rules it names and no others."""
+
+    digest: str
+    """SHA-256 of the approved text, so that consent cannot be moved to another one."""
+    rules: tuple[str, ...]
+    """The directive rules that the person saw named."""
+    rules_version: int = RULES_VERSION
+
+    def covers(self, text: str, rule: str) -> bool:
+        """Return whether this consent was given to exactly this text breaking this rule."""
+        return rule in self.rules and digest(text) == self.digest
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Admitted(_Sealed):
+    """Text that may be stored. Made by ``admit`` and ``approve`` only."""
+
+    text: str = field(repr=False)
+    """Exactly what was given: nothing is stripped or normalised."""
+    origin: Origin
+    flags: frozenset[Flag]
+    approval: Approval | None
+    """To be kept beside the text, where there is one; ``show`` asks for it."""
+    seal: InitVar[object]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Text that may not be stored by anybody: which rule, where, and what would help."""
+
+    rule: str
+    """Family and name, such as ``secret.github-token`` or ``hidden.zero-width``."""
+    offset: int
+    """Position in characters from the start of the text."""
+    advice: str
+    """One sentence for the person who wants it stored."""
+
+    def error(self, field: str = "text") -> RefusedError:
+        """Return the error to raise for an argument of this name."""
+        return RefusedError(
+            f"{field}: refused by {self.rule} at character {self.offset}. {self.advice}",
+            reason="unsafe_text",
+            field=field,
+            rule=self.rule,
+            offset=self.offset,
+            advice=self.advice,
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """Text that waits for a person: what a quarantine must keep to list, show, approve or drop it."""
+
+    text: str = field(repr=False)
+    """What is held: stored nowhere but in quarantine, and shown through ``persona_store.hidden.visible``."""
+    origin: Origin
+    rule: str
+    offset: int
+    rules_version: int = RULES_VERSION
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text: one text is held once, whoever brings it again."""
+        return digest(self.text)
+
+    def error(self, field: str = "text") -> RefusedError:
+        """Return the error for callers that hold nothing for review."""
+        where = f"{self.rule} at character {self.offset}, brought by {self.origin}"
+        return RefusedError(
+            f"{field}: {where}: a person must approve it.",
+            reason="quarantined",
+            field=field,
+            rule=self.rule,
+            offset=self.offset,
+            origin=self.origin,
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Shown(_Sealed):
+    """Text on its way out, safe to print; made by ``show`` only. For a prompt, ``structure.inline`` it."""
+
+    text: str = field(repr=False)
+    """With hidden and control characters spelt out; otherwise as stored."""
+    origin: Origin
+    flags: frozenset[Flag]
+    seal: InitVar[object]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """A stored text that is not shown, and the rule that it breaks now."""
+
+    rule: str
+
+
+def admit(text: str, origin: Origin) -> Admitted | Refused | Quarantined:
+    """Judge a text before it is stored.
+
+    Args:
+        text: What is to be kept, at most ``MAX_CHARACTERS`` long; an empty text is admitted.
+        origin: Who brought it. A wrong origin is a mistake in the caller and raises ``ValueError``.
+    """
+    _check(origin)
+    refusal, directive = examine(text)
+    if refusal is not None:
+        return _refused(refusal)
+    if directive is None:
+        return Admitted(text, origin, frozenset(), None, _SEAL)
+    if origin in FOREIGN:
+        return Quarantined(text, origin, directive.rule, directive.offset)
+    return Admitted(text, origin, _own_flags(origin), None, _SEAL)
+
+
+def approve(text: str, origin: Origin) -> Admitted | Refused:
+    """Admit a quarantined text because a person said so; what must be refused is refused all the same.
+
+    The origin stays what it was. The approval covers the directive rules that the text breaks now.
+    """
+    _check(origin)
+    refusal, directive = examine(text)
+    if refusal is not None:
+        return _refused(refusal)
+    rules = (directive.rule,) if directive is not None else ()
+    return Admitted(text, origin, frozenset({"approved"}), Approval(digest(text), rules), _SEAL)
+
+
+def show(text: str, origin: Origin, *, approval: Approval | None = None) -> Shown | Withheld:
+    """Judge a stored text again before it is shown: rules grow, and files are edited by others.
+
+    Args:
+        text: The stored text.
+        origin: The origin on its row.
+        approval: The approval on its row, if a person gave one.
+    """
+    _check(origin)
+    refusal, directive = examine(text)
+    if refusal is not None:
+        return Withheld(refusal.rule)
+    if directive is None:
+        return Shown(visible(text), origin, frozenset(), _SEAL)
+    if origin not in FOREIGN:
+        return Shown(visible(text), origin, _own_flags(origin), _SEAL)
+    if approval is not None and approval.covers(text, directive.rule):
+        return Shown(visible(text), origin, frozenset({"approved"}), _SEAL)
+    return Withheld(directive.rule)
+
+
+def _check(origin: str) -> None:
+    if origin not in ORIGINS:
+        raise ValueError(f"origin must be one of {', '.join(sorted(ORIGINS))}")
+
+
+def _own_flags(origin: Origin) -> frozenset[Flag]:
+    return frozenset({"preference"}) if origin == "user" else frozenset({"directive"})
+
+
+_ADVICE: Final = {
+    "size": f"Keep it under {MAX_CHARACTERS:,} characters, or store it in parts.",
+    "hidden": "Remove the invisible character, or type the passage again.",
+    "control": "Remove the control character; only tab and line break may stand in a text.",
+    "secret": "Store where the secret is kept, never the secret itself, and revoke it if it was shared.",
+    "structure": "Write it in words, without the brackets of a host's own markup.",
+    "exfiltration": "Store the address without the placeholder or the embedded image.",
+}
+
+
+def _refused(finding: Finding) -> Refused:
+    advice = _ADVICE[finding.rule.partition(".")[0]]
+    named = f" It is {finding.code_point}." if finding.code_point else ""
+    return Refused(finding.rule, finding.offset, advice + named)

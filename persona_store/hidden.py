@@ -1,7 +1,7 @@
 """Characters that nobody sees: the exact class, where they are legitimate, and what they may conceal.
 
-The class is Unicode's ``Default_Ignorable_Code_Point`` united with ``Bidi_Control`` (a test holds it against the
-``regex`` package), plus the interlinear annotations, control characters, surrogates and noncharacters.
+The class is Unicode's ``Default_Ignorable_Code_Point`` united with ``Bidi_Control`` (a test holds it against
+the ``regex`` package), plus the interlinear annotations, control characters, surrogates and noncharacters.
 Real writing needs some of them: joiners in Persian, Indic scripts and emoji, variation selectors after an
 emoji, tag characters in the flags of England, Scotland and Wales, direction marks beside Hebrew and Arabic.
 Those contexts pass unchanged; everything else is found, with its offset in characters.
@@ -109,7 +109,9 @@ def concealed(text: str) -> str:
     if text.isascii():
         return ""
     tags = "".join(chr(ord(c) - 0xE0000) for c in text if "\U000e0020" <= c <= "\U000e007e")
-    smuggled = bytes(_selector_byte(c) for c in text if "\ufe00" <= c <= "\ufe0f" or "\U000e0100" <= c <= "\U000e01ef")
+    smuggled = bytes(
+        _selector_byte(c) for c in text if "\ufe00" <= c <= "\ufe0f" or "\U000e0100" <= c <= "\U000e01ef"
+    )
     return tags + smuggled.decode("utf-8", "ignore")
 
 
@@ -118,23 +120,23 @@ def _selector_byte(character: str) -> int:
     return code - 0xFE00 if code <= 0xFE0F else code - 0xE0100 + 16
 
 
+# Looked up in this order; what none of them holds is a joiner or another zero-width character.
+_RULES: Final = tuple(
+    (rule, re.compile(f"[{members}]"))
+    for rule, members in (
+        ("control.surrogate", "\ud800-\udfff"),
+        ("control.character", CONTROLS),
+        ("control.noncharacter", _UNWRITABLE),
+        ("hidden.tag", "\U000e0000-\U000e007f"),
+        ("hidden.variation-selector", "\ufe00-\ufe0f\u180b-\u180f\U000e0100-\U000e01ef"),
+        ("hidden.direction", "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"),
+        ("hidden.filler", "\u115f\u1160\u17b4\u17b5\u3164\uffa0"),
+    )
+)
+
+
 def _rule(character: str) -> str:
-    code = ord(character)
-    if 0xD800 <= code <= 0xDFFF:
-        return "control.surrogate"
-    if code < 0xA0 and code != 0xAD:
-        return "control.character"
-    if 0xE0000 <= code <= 0xE007F:
-        return "hidden.tag"
-    if 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF or 0x180B <= code <= 0x180F:
-        return "hidden.variation-selector"
-    if code in {0x061C, 0x200E, 0x200F} or 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069:
-        return "hidden.direction"
-    if code in {0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0}:
-        return "hidden.filler"
-    if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF:
-        return "control.noncharacter"
-    return "hidden.zero-width"
+    return next((rule for rule, members in _RULES if members.match(character)), "hidden.zero-width")
 
 
 def _legitimate(text: str, offset: int) -> bool:

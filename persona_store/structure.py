@@ -1,18 +1,20 @@
 """Structure that only the host may write: what forges it, and the fence that no text can leave.
 
 ``first_forgery`` finds markup that pretends to be a host's own: chat-template tokens, role and tool tags,
-fence tags. ``inline`` and ``fence`` are the way out: every stored text becomes one escaped line, and all lines
-stand inside one block whose tag carries a key that is fixed for the session and never stored.
+fence tags. ``inline`` and ``fence`` are the way out: every stored text becomes one escaped line, and all
+lines stand inside one block whose tag carries a key that is fixed for the session and never stored.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_store.hidden import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 FENCE_NAME: Final = "persona-mind"
 """The first part of a fence's tag; the key follows it."""
@@ -32,9 +34,8 @@ _TEMPLATE_TOKEN: Final = re.compile(
 )
 _TAG: Final = re.compile(
     r"<\s{0,4}/?\s{0,4}(?:(?P<fence>persona-mind|memory_blocks?|persistent[-_]memory)"
-    r"|(?P<role>system(?:[-_ ](?:prompt|reminder|message|instructions?|note))?|assistant|developer|im_start|im_end"
-    r"|(?:antml:)?(?:function_calls|function_results|invoke|tool_call|tool_calls|tool_result|tool_results"
-    r"|tool_response|thinking)|user_query|user_instructions|human_turn|assistant_turn))"
+    r"|(?P<role>system(?:[-_ ](?:prompt|reminder|message|instructions?|note))?|assistant|developer|im_(?:start|end)"
+    r"|(?:antml:)?(?:function_calls|function_results|invoke|tool_(?:calls?|results?|response)|thinking)|user_query|user_instructions|human_turn|assistant_turn))"
     r"(?=[\s/>:\-])[^<>]{0,256}>",
     re.IGNORECASE,
 )
@@ -59,8 +60,12 @@ def first_forgery(text: str) -> Forgery | None:
 
 
 _SPACE: Final = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")
-_OPENERS: Final = str.maketrans({"<": "&lt;", "\uff1c": "&lt;", "\ufe64": "&lt;", "\u2039": "&lt;", "\uff5c": "|"})
-_SQUARE: Final = re.compile(r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])", re.IGNORECASE)
+_OPENERS: Final = str.maketrans(
+    {"<": "&lt;", "\uff1c": "&lt;", "\ufe64": "&lt;", "\u2039": "&lt;", "\uff5c": "|"}
+)
+_SQUARE: Final = re.compile(
+    r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])", re.IGNORECASE
+)
 _IMAGE: Final = re.compile(r"!(?=\[)")
 _TICKS: Final = re.compile(r"`{3,}|~{3,}")
 _LEADING: Final = re.compile(r"^(?=[#>=|-])")
@@ -73,7 +78,7 @@ def inline(text: str) -> str:
     total: any string may be given, and the result is a fixed point.
     """
     line = _SPACE.sub(" ", visible(_SPACE.sub(" ", text))).strip().translate(_OPENERS)
-    line = _TICKS.sub(lambda ticks: "'" * 3, _IMAGE.sub("! ", _SQUARE.sub("[ ", line)))
+    line = _TICKS.sub("'''", _IMAGE.sub("! ", _SQUARE.sub("[ ", line)))
     return _LEADING.sub(r"\\", line)
 
 

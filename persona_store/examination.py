@@ -1,0 +1,71 @@
+"""What is wrong with a text, whoever wrote it: one pass over all rules, remembered by hash and rules version.
+
+The result holds rules and offsets and never a piece of the text, so it may be cached, logged and sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from typing import Final, NamedTuple
+
+from persona_store.hidden import first_hidden
+from persona_store.secrets_table import first_secret
+from persona_store.structure import first_forgery
+
+RULES_VERSION: Final = 1
+"""Raised with every change of a rule: a verdict or an approval belongs to the rules it was given under."""
+
+MAX_CHARACTERS: Final = 8_192
+"""The longest text that is read at all; nothing longer reaches a pattern."""
+
+_CACHE_SIZE: Final = 4_096
+
+
+class Finding(NamedTuple):
+    """One rule that a text breaks."""
+
+    rule: str
+    """Family and name, such as ``secret.github-token``."""
+    offset: int
+    """Position in characters from the start of the text."""
+    code_point: str = ""
+    """For hidden characters, which one: ``U+200B``."""
+
+
+class Examination(NamedTuple):
+    """What was found: a reason to refuse, and a directive, which the origin judges."""
+
+    refusal: Finding | None
+    directive: Finding | None
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of the text in hexadecimal; lone surrogates count as themselves."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_cache: OrderedDict[tuple[int, str], Examination] = OrderedDict()
+
+
+def examine(text: str) -> Examination:
+    """Return what the rules of this version find in a text, from the cache where it was seen before."""
+    if len(text) > MAX_CHARACTERS:
+        return Examination(Finding("size.characters", MAX_CHARACTERS), None)
+    key = (RULES_VERSION, digest(text))
+    known = _cache.get(key)
+    if known is None:
+        known = _cache[key] = _examine(text)
+        while len(_cache) > _CACHE_SIZE:
+            _cache.popitem(last=False)
+    return known
+
+
+def _examine(text: str) -> Examination:
+    hidden = first_hidden(text)
+    if hidden is not None:
+        return Examination(Finding(*hidden), None)
+    for found in (first_secret(text), first_forgery(text)):
+        if found is not None:
+            return Examination(Finding(found.rule, found.offset), None)
+    return Examination(None, None)
