@@ -7,8 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from persona_host.headless import headless_runtime
 from persona_hooks.reference import manifest, markdown
+from persona_host.headless import headless_runtime
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -20,8 +20,7 @@ def main() -> int:
         registry = runtime.registry
         generated = {
             ROOT / "docs/commands.md": markdown(registry),
-            ROOT / "persona_host/adapters/pi/bundle/manifest.json": json.dumps(manifest(registry), indent=2)
-            + "\n",
+            ROOT / "persona_host/adapters/pi/bundle/manifest.json": json.dumps(manifest(registry), indent=2) + "\n",
         }
         runtime.close()
     stale = [path for path, text in generated.items() if not path.exists() or path.read_text("utf-8") != text]

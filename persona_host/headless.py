@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from persona_hooks.cards import one_line
 from persona_hooks.errors import RefusedError
 from persona_hooks.ports import Capabilities
-
 from persona_host.runtime import Runtime, Setup
 
 if TYPE_CHECKING:

@@ -7,14 +7,13 @@ It is synchronous; a host with an event loop calls it from a thread. Each door (
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from persona_hooks.bus import Bus
-from persona_hooks.cards import Card
-from persona_hooks.commands import parse_line, parse_words
 from persona_hooks.dispatch import Dispatched, Dispatcher
+
+from persona_hooks.bus import Bus
+from persona_hooks.commands import parse_line, parse_words
 from persona_hooks.errors import ConflictError, NotFoundError, PersonaError
 from persona_hooks.messages import Setting, SettingsQuery, SettingsReply
 from persona_hooks.owner import live_owner
@@ -23,13 +22,13 @@ from persona_hooks.specs import Block, Continue, Handled, InputResult, InputSour
 from persona_hooks.tools import Tool, tools, verb_of
 from persona_hooks.turn import Turn
 from persona_hooks.verbs import Answer, Audience, Call, Origin, Registry, perform, refusal, validate
-
 from persona_host.loading import Found, entry_points
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from persona_hooks.cards import Card
     from persona_hooks.commands import Command
     from persona_hooks.ports import Entry, Journal, Models, Scheduler, Ui
 
@@ -272,10 +271,8 @@ class Runtime:
         return self._dispatcher.states()
 
     def _turn(self, session: Session) -> Turn:
-        return Turn(
-            session.generation, alive=lambda: self._generation == session.generation, clock=time.monotonic
-        )
+        return Turn(session.generation, alive=lambda: self._generation == session.generation, clock=time.monotonic)
 
     def _report(self, plugin: str, channel: str, error: Exception) -> None:
-        # Bounded: a listener that fails at every message must not fill memory. Types only: a message may quote a memory.
+        # Bounded, since a listener may fail at every message. Types only, since a message may quote a memory.
         self.problems = [*self.problems[-99:], (plugin, f"{channel}: {type(error).__name__}")]
