@@ -7,8 +7,8 @@ and streamed. What it answers is a script: a list of replies, used up in order, 
         ...                              # point a client at model.url
         assert "port 5433" in model.requests[0].text
 
-A request for which the script has nothing is answered with an error and counted in ``unexpected``, so that a test
-can say "no model was called" and a surplus call cannot pass unseen.
+A request for which the script has nothing is answered with an error and counted in ``unexpected``: a test can
+say "no model was called", and a surplus call cannot pass unseen.
 """
 
 from __future__ import annotations
