@@ -7,18 +7,17 @@ it is. A snapshot never changes, and the next one shares every row that stayed t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from persona_hooks.errors import CapacityError, CorruptError, InvalidError, UnsupportedVersionError
-
 from persona_store import files, jsontext
-from persona_store.oserrors import storage_errors
 from persona_store.jsontext import MAX_BYTES, MAX_ENTRIES, DamageError
+from persona_store.oserrors import storage_errors
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pydantic import BaseModel
@@ -107,6 +106,12 @@ class ModelCodec(Generic[ModelT]):
         if not model.model_config.get("frozen"):
             raise TypeError(f"{model.__name__} must be frozen: its values are shared between snapshots")
         self._model = model
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ModelCodec) and other._model is self._model
+
+    def __hash__(self) -> int:
+        return hash(self._model)
 
     def decode(self, raw: bytes) -> ModelT | None:
         """Return the validated value, or None."""
@@ -232,7 +237,10 @@ class Document(Generic[T]):
             envelope = jsontext.split(data, rows)
         except UnsupportedVersionError as error:
             raise UnsupportedVersionError(
-                f"{self.path}: {error.message}", reason=error.reason, path=str(self.path), **error.details
+                f"{self.path}: {error.message}",
+                reason=error.reason,
+                path=str(self.path),
+                found=error.details.get("found"),
             ) from None
         decode = self.codec.decode
         return Snapshot(
@@ -266,6 +274,26 @@ class Document(Generic[T]):
             reason=reason,
             path=str(self.path),
         )
+
+    def is_current(self, directory: files.Directory, snapshot: Snapshot[T]) -> bool:
+        """Whether the file is still, byte for byte, the version a snapshot was read from."""
+        cached = self._cached
+        if cached is not None and cached.snapshot is snapshot and cached.settled:
+            return directory.stamp(self.name) == cached.stamp
+        try:
+            data, _ = directory.read(self.name, MAX_BYTES)
+        except FileNotFoundError:
+            return not snapshot.data and (snapshot.damage is None or snapshot.damage.reason == "missing")
+        except files.OversizeError:
+            return snapshot.damage is not None
+        return data == snapshot.data if snapshot.damage is None else self._is_damaged(data)
+
+    def _is_damaged(self, data: bytes) -> bool:
+        try:
+            self.parse(data)
+        except DamageError:
+            return True
+        return False
 
     def adopt(self, stamp: files.Stamp, snapshot: Snapshot[T]) -> None:
         """Remember the version this process has just written."""

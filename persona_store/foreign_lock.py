@@ -6,11 +6,18 @@ import os
 import re
 import socket
 import stat
-from pathlib import Path
-from typing import Final
+import time
+from typing import TYPE_CHECKING, Final
+
+from persona_hooks.errors import BusyError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 _TOKEN: Final = re.compile(r"(?P<host>[^:\s]{1,255}):(?P<pid>[1-9]\d{0,9})-(?P<seq>\d{1,18})\s*", re.ASCII)
 _MAX_TOKEN: Final = 1024
+_POLL: Final = 0.025
 
 
 def holder_of(store: Path) -> str | None:
@@ -21,7 +28,7 @@ def holder_of(store: Path) -> str | None:
     """
     path = store.with_name(f"{store.name}.lock")
     try:
-        status = os.stat(path, follow_symlinks=False)
+        status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute, for the fault shim
     except FileNotFoundError:
         return None
     token = _read(path) if stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_TOKEN else None
@@ -31,6 +38,32 @@ def holder_of(store: Path) -> str | None:
     if match["host"] == socket.gethostname() and not _exists(int(match["pid"])):
         return None
     return f"process {match['pid']} of the TypeScript release"
+
+
+def refuse(store: Path) -> None:
+    """Raise when the original holds a store.
+
+    Raises:
+        BusyError: It does; both releases must not write one profile at once.
+    """
+    holder = holder_of(store)
+    if holder is not None:
+        raise BusyError(
+            f"{store} is held by {holder}; close it, both must not write one profile at once",
+            reason="original_release",
+            path=str(store),
+            holder=holder,
+        )
+
+
+def wait(store: Path, timeout: float, check: Callable[[], None] | None) -> None:
+    """Wait until the original lets go of a store, asking ``check`` meanwhile; then as `refuse`."""
+    deadline = time.monotonic() + timeout
+    while holder_of(store) is not None and time.monotonic() < deadline:
+        if check is not None:
+            check()
+        time.sleep(_POLL)
+    refuse(store)
 
 
 def _read(path: Path) -> str | None:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from persona_hooks.errors import InvalidError, UnsupportedVersionError
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeIs
-
     from collections.abc import Container, Iterable, Iterator
+
+    from typing_extensions import TypeIs
 
 VERSION: Final = 1
 MAX_BYTES: Final = 4 * 1024 * 1024
@@ -115,7 +115,7 @@ def _check(fields: dict[str, JsonValue | list[bytes]]) -> Envelope:
     if (_is_int(version) and version > VERSION) or (isinstance(version, str) and version):
         raise UnsupportedVersionError(
             "the file was written by a newer release; it is read-only here and was left untouched",
-            version=str(version)[:20],
+            found=str(version)[:20],
         )
     if not _is_int(version) or version != VERSION:
         raise DamageError("bad_version")
@@ -128,7 +128,7 @@ def _check(fields: dict[str, JsonValue | list[bytes]]) -> Envelope:
         raise UnsupportedVersionError(
             "the file has a field this release does not know; it is read-only here and was left untouched",
             reason="unknown_field",
-            field=repr(unknown[0][:40]),
+            found=repr(unknown[0][:40]),
         )
     return _envelope(updated_at, sequence, [row for row in rows if isinstance(row, bytes)])
 
@@ -252,9 +252,7 @@ def encode_row(fields: JsonValue) -> bytes:
         text = json.dumps(fields, ensure_ascii=False, indent=2, allow_nan=False)
         return text.replace("\n", "\n    ").encode()
     except (ValueError, RecursionError):
-        raise InvalidError(
-            "a row holds a value that JSON cannot carry", reason="not_json", field="row"
-        ) from None
+        raise InvalidError("a row holds a value that JSON cannot carry", reason="not_json", field="row") from None
 
 
 def decode_row(raw: bytes) -> JsonValue:

@@ -15,14 +15,15 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.errors import BusyError, ConflictError, RefusedError
-
+from persona_hooks.errors import BusyError, ConflictError, RefusedError, UncertainError
 from persona_store import files, holders
 from persona_store.oserrors import storage_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from filelock import BaseFileLock
 
 LOCKS: Final = ".locks"
 POLL: Final = 0.005
@@ -73,7 +74,7 @@ class Hold:
             ConflictError: The lock file was removed or replaced, so somebody else may hold the lock too.
         """
         try:
-            there = os.stat(self.path, follow_symlinks=False)
+            there = os.stat(self.path, follow_symlinks=False)  # noqa: PTH116 - by attribute, for the fault shim
         except FileNotFoundError:
             there = None
         if there is None or not os.path.samestat(there, os.fstat(self.descriptor)):
@@ -136,17 +137,21 @@ class Locks:
         finally:
             _paths_held.discard(path)
             _held.names.remove(entry)
-            with storage_errors(path):
+            try:
                 release()
+            except OSError as error:
+                raise UncertainError(
+                    f"{path} could not be unlocked; what was done under it stands",
+                    reason="lock_release",
+                    path=str(path),
+                ) from error
 
     def _require_order(self, name: LockName) -> None:
         for root, held in _held.names:
             if root == self.root and (held.family != name.family or held.rank >= name.rank):
                 raise LockOrderError(f"{name.file} may not be locked while {held.file} is held")
 
-    def _acquire(
-        self, path: Path, timeout: float, check: Callable[[], None] | None
-    ) -> tuple[Hold, Callable[[], None]]:
+    def _acquire(self, path: Path, timeout: float, check: Callable[[], None] | None) -> tuple[Hold, Callable[[], None]]:
         from filelock import FileLock, Timeout  # noqa: PLC0415 - reading needs no locks, and this import is slow
 
         notes: list[tuple[int, str | None]] = []
@@ -166,14 +171,23 @@ class Locks:
                 raise stopped[0] from None
             raise _busy(path) from None
         descriptor, recovered = notes[-1]
+        return Hold(path, descriptor, recovered), lambda: self._release(lock, path, descriptor)
 
-        def release() -> None:
-            try:
-                _write_record(descriptor, holders.FREE)
-            finally:
-                lock.release()
+    def _release(self, lock: BaseFileLock, path: Path, descriptor: int) -> None:
+        try:
+            _write_record(descriptor, holders.FREE)
+        except OSError:
+            # The record is a note: the next holder finds this process dead, or itself, and goes on.
+            self._note("lock_record", path)
+        try:
+            lock.release()
+        except OSError:
+            self._note("lock_release", path)
+            lock.release(force=True)
 
-        return Hold(path, descriptor, recovered), release
+    def _note(self, word: str, path: Path) -> None:
+        if self._report is not None:
+            self._report(word, path)
 
     def _sign(self, path: Path, descriptor: int) -> str | None:
         """Judge the record of the last holder and write our own; raising gives the lock back."""
@@ -189,15 +203,13 @@ class Locks:
             raise _refused(path, verdict, holder)
         if verdict == "malformed":
             _keep_malformed(path, record)
-        if verdict != "clean" and self._report is not None:
-            self._report(f"lock_{verdict}", path)
+        if verdict != "clean":
+            self._note(f"lock_{verdict}", path)
         _write_record(descriptor, me.record())
         return str(holder or "an unknown process") if verdict != "clean" else None
 
 
-def _canceller(
-    check: Callable[[], None] | None, stopped: list[BaseException]
-) -> Callable[[], bool] | None:
+def _canceller(check: Callable[[], None] | None, stopped: list[BaseException]) -> Callable[[], bool] | None:
     if check is None:
         return None
 

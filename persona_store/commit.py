@@ -1,0 +1,103 @@
+"""One durable change of one file: either the new bytes are there for good, or the old ones are untouched.
+
+The order of the steps is the promise. The new bytes reach the disk under a name of their own before the old
+version gives way; the old version stays as ``.bak``; the directory reaches the disk before anybody is told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+from persona_hooks.errors import UncertainError
+from persona_store import files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+
+def replace_file(
+    directory: files.Directory,
+    name: str,
+    data: bytes,
+    *,
+    settle: Callable[[], None],
+    keep: str | None,
+    ancestors: tuple[Path, Sequence[str]] | None,
+) -> files.Stamp:
+    """Put ``data`` in the place of ``name``, durably. Call under the file's lock.
+
+    Args:
+        directory: The open directory of the file.
+        name: The file's name in it.
+        data: The whole next version.
+        settle: Called once the new bytes are safe and just before the old version gives way; whatever it raises
+            ends the change with nothing changed.
+        keep: The name under which the present version is kept, or None when there is none worth keeping.
+        ancestors: For a new file, the root and the directories that lead to it, made durable as well.
+
+    Returns:
+        The stamp of the file as it now stands.
+
+    Raises:
+        OSError: The file system refused; the old version is untouched.
+        UncertainError: The new version is in place, but the disk did not confirm it.
+    """
+    temporary, descriptor = directory.create_temporary(name)
+    renamed = False
+    try:
+        files.write_all(descriptor, data)
+        files.sync_descriptor(descriptor)
+        settle()
+        if keep is not None:
+            _keep(directory, name, keep)
+        directory.rename(temporary, name)
+        renamed = True
+        _confirm(directory, name, ancestors)
+        return files.Stamp.of(os.fstat(descriptor))
+    finally:
+        _tidy(directory, None if renamed else temporary, descriptor)
+
+
+def _confirm(directory: files.Directory, name: str, ancestors: tuple[Path, Sequence[str]] | None) -> None:
+    try:
+        directory.sync()
+        if ancestors is not None:
+            files.sync_ancestors(*ancestors)
+    except OSError as error:
+        raise UncertainError(
+            f"{directory.path / name} was replaced, but the disk did not confirm it ({error.strerror}); "
+            "look before you retry",
+            path=str(directory.path / name),
+            errno=error.errno,
+        ) from error
+
+
+def _keep(directory: files.Directory, name: str, keep: str) -> None:
+    live, kept = directory.stamp(name), directory.stamp(keep)
+    if live is None or (kept is not None and kept.same_file(live)):
+        # Renaming one name of a file over another one of it does nothing and would leave the first behind.
+        return
+    spare = files.temporary_name(name, "bak")
+    if directory.link(name, spare):
+        directory.rename(spare, keep)
+    else:
+        directory.copy(name, keep)
+
+
+def _tidy(directory: files.Directory, temporary: str | None, descriptor: int) -> None:
+    """Give everything back; what cannot be removed now is swept by the next writer."""
+    with contextlib.suppress(OSError):
+        os.close(descriptor)
+    if temporary is not None:
+        with contextlib.suppress(OSError):
+            directory.unlink(temporary)
+
+
+def sweep(directory: files.Directory, name: str) -> None:
+    """Remove what interrupted writes of ``name`` left behind. Call under its lock only."""
+    for loose in files.loose_files(directory, name):
+        with contextlib.suppress(OSError):
+            directory.unlink(loose)

@@ -1,0 +1,97 @@
+"""What happens to a file that cannot be trusted: it is kept aside under a new name, never overwritten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from persona_hooks.errors import CorruptError
+from persona_store import files, jsontext
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from persona_store.document import Document, Snapshot
+
+T = TypeVar("T")
+Report = "Callable[[str, Path], None]"
+
+_HEAD_BYTES: Final = 512
+MAX_QUARANTINE: Final = 1000
+
+
+def before_write(
+    document: Document[T], directory: files.Directory, snapshot: Snapshot[T], report: Callable[[str, Path], None]
+) -> None:
+    """Put a damaged live file in quarantine, and refuse to write over one that is older than its own past.
+
+    Call under the document's lock, before the next version takes the file's place.
+
+    Raises:
+        CorruptError: The previous version is newer than the live one; a person has to choose.
+    """
+    if snapshot.damage is not None:
+        if snapshot.damage.reason != "missing":
+            quarantine(directory, document.name)
+        report(f"recovered_{snapshot.damage.reason}", document.path)
+        return
+    if not snapshot.data:
+        return
+    try:
+        kept = jsontext.peek_sequence(directory.read_head(document.backup_name, _HEAD_BYTES))
+    except FileNotFoundError:
+        return
+    if kept is not None and kept > snapshot.sequence:
+        report("backup_newer", document.path)
+        raise CorruptError(
+            f"{document.path} is older than its own previous version; nothing was changed, run 'persona doctor'",
+            reason="backup_newer",
+            path=str(document.path),
+        )
+
+
+def quarantine(directory: files.Directory, name: str) -> str | None:
+    """Keep a file's bytes under ``<name>.corrupt-N`` as well, once; the file itself stays where it is.
+
+    Returns:
+        The name they are kept under, or None when there is nothing of that name.
+    """
+    live = directory.stamp(name)
+    if live is None:
+        return None
+    for number in range(MAX_QUARANTINE):
+        target = f"{name}.corrupt-{number}"
+        held = directory.stamp(target)
+        if held is None:
+            _keep_aside(directory, name, target)
+            return target
+        if held.same_file(live) or (held.size == live.size and _same_bytes(directory, name, target)):
+            return target
+    raise CorruptError(
+        f"{directory.path / name} has {MAX_QUARANTINE} damaged copies already; run 'persona doctor'",
+        reason="quarantine_full",
+        path=str(directory.path / name),
+    )
+
+
+def _keep_aside(directory: files.Directory, name: str, target: str) -> None:
+    if not directory.link(name, target):
+        directory.copy(name, target)
+    directory.sync()
+
+
+def _same_bytes(directory: files.Directory, name: str, other: str) -> bool:
+    return directory.read_head(name, jsontext.MAX_BYTES) == directory.read_head(other, jsontext.MAX_BYTES)
+
+
+def quarantine_both(document: Document[T], error: CorruptError, report: Callable[[str, Path], None]) -> CorruptError:
+    """Keep copies of an unusable file and its unusable previous version; return the error to raise.
+
+    Both stay in place, so that every later read and write is refused until a person has chosen.
+    """
+    with files.open_directory(document.root, document.parts) as directory:
+        kept = [quarantine(directory, name) for name in (document.name, document.backup_name)]
+    report(f"corrupt_{error.reason}", document.path)
+    return CorruptError(
+        error.message, reason=error.reason, path=str(document.path), quarantined=[name for name in kept if name]
+    )

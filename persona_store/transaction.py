@@ -1,0 +1,260 @@
+"""A profile and the transactions on it: the only door through which a document changes."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
+
+from persona_hooks.errors import CapacityError, ConflictError, CorruptError
+from persona_store import commit, diagnostics, files, foreign_lock, jsontext, recovery
+from persona_store.document import Document, ModelCodec, Snapshot
+from persona_store.locks import DEFAULT_TIMEOUT, LockName, LockOrderError, Locks, Rank
+from persona_store.oserrors import storage_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from pydantic import BaseModel
+
+    from persona_store.document import Codec, Damage, Row
+    from persona_store.locks import Hold
+
+T = TypeVar("T")
+ModelT = TypeVar("ModelT", bound="BaseModel")
+
+_REPLAYS: Final = 5
+
+
+class _MovedError(Exception):
+    """The file is no longer the version that was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Committed(Generic[T]):
+    """What an update came to.
+
+    ``changed`` is false when the rows were the same and nothing was written. ``repaired`` is set when the live
+    file was unusable and this update stands on its previous version: the change before it may be lost.
+    """
+
+    snapshot: Snapshot[T]
+    changed: bool
+    repaired: Damage | None = None
+
+
+class Transaction:
+    """The profile-wide memory transaction while it is held; get one from `Profile.transaction`."""
+
+    def __init__(self, profile: Profile, check: Callable[[], None] | None, timeout: float) -> None:
+        self._profile = profile
+        self._check = check
+        self._timeout = timeout
+
+    def update(
+        self,
+        document: Document[T],
+        mutate: Callable[[Snapshot[T]], Sequence[Row[T]] | None],
+        *,
+        expect: str | None = None,
+    ) -> Committed[T]:
+        """Change one document durably; see `Profile.update`, which takes the same arguments."""
+        return self._profile.commit(document, mutate, expect, self._check, self._timeout)
+
+    @contextlib.contextmanager
+    def history(self, document: Document[T]) -> Iterator[None]:
+        """Hold the lock of a document's history of receipts, which comes before the document's own."""
+        name = LockName(Rank.HISTORY, document.family, document.relative)
+        with self._profile.locks.hold(name, self._timeout, self._check):
+            yield
+
+
+class Profile:
+    """One directory of documents. Making one touches no disk.
+
+    Args:
+        root: ``<agentDir>/persona-mind``; need not exist.
+        now: The clock, with a time zone.
+    """
+
+    def __init__(self, root: Path, now: Callable[[], datetime]) -> None:
+        self.root = root
+        self.now = now
+        self.locks = Locks(root, self._found)
+        self._documents: dict[str, object] = {}
+        self._notes: list[diagnostics.Note] = []
+
+    def document(self, relative: str, model: type[ModelT], *, family: str = "memory") -> Document[ModelT]:
+        """Return the document at a path below the root, such as ``memory/ltm/elite.json``.
+
+        Args:
+            relative: The path, with forward slashes.
+            model: A frozen pydantic model of one entry.
+            family: ``"memory"`` for documents changed inside `transaction`; any other word for documents with a
+                lock of their own, such as ``"backlog"``.
+        """
+        return self.document_of(relative, ModelCodec(model), family=family)
+
+    def document_of(self, relative: str, codec: Codec[T], *, family: str = "memory") -> Document[T]:
+        """Return the document at a path, with a codec of the caller's own."""
+        known = self._documents.get(relative)
+        if known is None:
+            known = self._documents[relative] = Document(self.root, relative, codec, family)
+        if not isinstance(known, Document) or known.family != family or known.codec != codec:
+            raise ValueError(f"{relative} is already a document of another kind")
+        return cast("Document[T]", known)
+
+    @contextlib.contextmanager
+    def transaction(
+        self, check: Callable[[], None] | None = None, timeout: float = DEFAULT_TIMEOUT
+    ) -> Iterator[Transaction]:
+        """Hold the profile-wide memory transaction: what is decided in it stays true until it ends.
+
+        Each update inside is durable on its own; the transaction is exclusion, not rollback.
+
+        Args:
+            check: Called before every lock and just before every rename, never after; raises when the owner or
+                the turn is no longer the one that asked.
+            timeout: Seconds to wait for each lock.
+
+        Raises:
+            BusyError: Another process or thread kept it.
+            LockOrderError: This thread already holds a lock that comes after it.
+        """
+        try:
+            with self.locks.hold(LockName(Rank.TRANSACTION, "memory", "memory"), timeout, check):
+                yield Transaction(self, check, timeout)
+        finally:
+            diagnostics.flush(self.root, self._notes)
+
+    def update(
+        self,
+        document: Document[T],
+        mutate: Callable[[Snapshot[T]], Sequence[Row[T]] | None],
+        *,
+        expect: str | None = None,
+        check: Callable[[], None] | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+    ) -> Committed[T]:
+        """Change one document that lies outside the memory transaction, durably.
+
+        Args:
+            document: One whose family is not ``"memory"``.
+            mutate: Given the current version, returns all rows of the next one, or None to leave it. Must be pure:
+                it runs again when another program replaced the file in between.
+            expect: A fingerprint the file must have, or the update is refused.
+            check: As in `transaction`.
+            timeout: Seconds to wait for the lock.
+
+        Raises:
+            BusyError: Another process, or the original release, holds the document.
+            ConflictError: The file is not the one expected, or kept changing, or its lock was replaced.
+            CapacityError: The next version would exceed 4 MiB or 10,000 entries.
+            CorruptError: Neither the file nor its previous version is usable; copies were put in quarantine.
+            UnsupportedVersionError: A newer release wrote it.
+            StorageError: The file system refused; nothing was changed.
+            UncertainError: The new version is in place, but the disk did not confirm it.
+        """
+        if document.family == "memory":
+            raise LockOrderError(f"{document.relative} changes inside a memory transaction only")
+        try:
+            return self.commit(document, mutate, expect, check, timeout)
+        finally:
+            diagnostics.flush(self.root, self._notes)
+
+    def commit(
+        self,
+        document: Document[T],
+        mutate: Callable[[Snapshot[T]], Sequence[Row[T]] | None],
+        expect: str | None,
+        check: Callable[[], None] | None,
+        timeout: float,
+    ) -> Committed[T]:
+        """Do one update under the document's lock; callers use `Transaction.update` or `update`."""
+        name = LockName(Rank.STORE, document.family, document.relative)
+        with self.locks.hold(name, timeout, check) as hold, storage_errors(document.path):
+            foreign_lock.wait(document.path, timeout, check)
+            for _ in range(_REPLAYS):
+                with contextlib.suppress(_MovedError):
+                    return self._attempt(document, mutate, expect, check, hold)
+        raise ConflictError(f"{document.path} kept changing; nothing was changed", path=str(document.path))
+
+    def _attempt(
+        self,
+        document: Document[T],
+        mutate: Callable[[Snapshot[T]], Sequence[Row[T]] | None],
+        expect: str | None,
+        check: Callable[[], None] | None,
+        hold: Hold,
+    ) -> Committed[T]:
+        try:
+            snapshot = document.read()
+        except CorruptError as error:
+            raise recovery.quarantine_both(document, error, self._found) from None
+        _require(document, snapshot, expect)
+        rows = mutate(snapshot)
+        if rows is None or (snapshot.damage is None and _same_rows(rows, snapshot.rows)):
+            return Committed(snapshot, changed=False)
+        sequence = _next_sequence(document, snapshot, self.now())
+        updated_at = instant(self.now())
+        data = document.encode(rows, sequence, updated_at)
+
+        def settle() -> None:
+            hold.check()
+            foreign_lock.refuse(document.path)
+            if not document.is_current(directory, snapshot):
+                raise _MovedError
+            if check is not None:
+                check()
+
+        with files.open_directory(self.root, document.parts, create=True) as directory:
+            commit.sweep(directory, document.name)
+            recovery.before_write(document, directory, snapshot, self._found)
+            stamp = commit.replace_file(
+                directory,
+                document.name,
+                data,
+                settle=settle,
+                keep=document.backup_name if snapshot.data else None,
+                ancestors=None if snapshot.data else (self.root, document.parts),
+            )
+        written = Snapshot(rows, sequence, updated_at, data)
+        document.adopt(stamp, written)
+        return Committed(written, changed=True, repaired=snapshot.damage)
+
+    def _found(self, word: str, path: Path) -> None:
+        self._notes.append(diagnostics.Note(instant(self.now()), word, str(path)))
+
+
+def instant(moment: datetime) -> str:
+    """Write a moment the way documents do: UTC, milliseconds, ``Z``."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _same_rows(rows: Sequence[Row[T]], others: Sequence[Row[T]]) -> bool:
+    if rows is others:
+        return True
+    return len(rows) == len(others) and all(
+        row is other or row.raw == other.raw for row, other in zip(rows, others, strict=True)
+    )
+
+
+def _require(document: Document[T], snapshot: Snapshot[T], expect: str | None) -> None:
+    if expect is not None and expect != snapshot.fingerprint:
+        raise ConflictError(
+            f"{document.path} is not the version this change was made for; nothing was changed",
+            reason="fingerprint",
+            path=str(document.path),
+        )
+
+
+def _next_sequence(document: Document[T], snapshot: Snapshot[T], now: datetime) -> int:
+    sequence = snapshot.sequence + 1
+    if snapshot.damage is not None:
+        # The lost version may have had any later number; milliseconds since 1970 lie past all of them.
+        sequence = max(sequence, int(now.timestamp() * 1000))
+    if sequence > jsontext.MAX_SEQUENCE:
+        raise CapacityError(f"{document.path}: no sequence is left", path=str(document.path), limit="sequence")
+    return sequence
