@@ -86,9 +86,7 @@ class Bus:
         with self._lock:
             return list(table.get(channel, ()))
 
-    def _add(
-        self, table: dict[str, list[_Registration]], channel: str, registration: _Registration
-    ) -> Unsubscribe:
+    def _add(self, table: dict[str, list[_Registration]], channel: str, registration: _Registration) -> Unsubscribe:
         with self._lock:
             table.setdefault(channel, []).append(registration)
 

@@ -21,7 +21,8 @@ MIN_COLUMNS = 16
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
 # OSC, DCS, SOS, PM, APC strings end at BEL or ST; CSI and two-byte escapes follow. An unfinished string eats its line.
 _SEQUENCES = re.compile(
-    r"\x1b[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c|$|(?=\n))|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]",
+    r"\x1b[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c|$|(?=\n))"
+    r"|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]",
     re.MULTILINE,
 )
 

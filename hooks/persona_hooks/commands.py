@@ -68,11 +68,7 @@ def usage(verb: AnyVerb) -> str:
             text = text if field.is_required() else f"[{text}]"
         else:
             dots = "…" if place is Place.REST else ""
-            text = (
-                f"{_choices(field) or word}{dots}"
-                if field.is_required()
-                else f"[{_choices(field) or word}{dots}]"
-            )
+            text = f"{_choices(field) or word}{dots}" if field.is_required() else f"[{_choices(field) or word}{dots}]"
         parts.append(text)
     return " ".join(parts)
 
@@ -90,12 +86,8 @@ def complete(registry: Registry, line: str) -> list[str]:
     except NotFoundError:
         return []
     last = words[-1]
-    options = [
-        f"--{_kebab(name)}" for name, field in verb.params.model_fields.items() if _place(field) is None
-    ]
-    choices = [
-        item for field in verb.params.model_fields.values() if _place(field) for item in _literals(field)
-    ]
+    options = [f"--{_kebab(name)}" for name, field in verb.params.model_fields.items() if _place(field) is None]
+    choices = [item for field in verb.params.model_fields.values() if _place(field) for item in _literals(field)]
     return [item for item in (*choices, *options) if item.startswith(last) and item != last]
 
 
@@ -103,11 +95,7 @@ def _find(registry: Registry, words: Sequence[str]) -> AnyVerb:
     best: AnyVerb | None = None
     for verb in registry:
         parts = verb.command.split()
-        if (
-            parts
-            and list(words[: len(parts)]) == parts
-            and (best is None or len(parts) > len(best.command.split()))
-        ):
+        if parts and list(words[: len(parts)]) == parts and (best is None or len(parts) > len(best.command.split())):
             best = verb
     if best is None:
         roots = sorted({verb.command.split()[0] for verb in registry if verb.command})
@@ -128,14 +116,8 @@ def _find(registry: Registry, words: Sequence[str]) -> AnyVerb:
 
 
 def _arguments(verb: AnyVerb, words: list[str]) -> dict[str, Any]:
-    options = {
-        f"--{_kebab(name)}": (field.alias or name, field) for name, field in verb.params.model_fields.items()
-    }
-    places = [
-        (field.alias or name, _place(field))
-        for name, field in verb.params.model_fields.items()
-        if _place(field)
-    ]
+    options = {f"--{_kebab(name)}": (field.alias or name, field) for name, field in verb.params.model_fields.items()}
+    places = [(field.alias or name, _place(field)) for name, field in verb.params.model_fields.items() if _place(field)]
     found: dict[str, Any] = {}
     positional: list[str] = []
     queue = list(words)
@@ -148,9 +130,7 @@ def _arguments(verb: AnyVerb, words: list[str]) -> dict[str, Any]:
         if not name.startswith("--"):
             positional.append(word)
         elif name not in options:
-            known = (
-                ", ".join(option for option, (_, field) in options.items() if _place(field) is None) or "none"
-            )
+            known = ", ".join(option for option, (_, field) in options.items() if _place(field) is None) or "none"
             raise InvalidError(f"/{verb.command}: no such option. It knows: {known}.", field="option")
         else:
             alias, field = options[name]
@@ -215,10 +195,7 @@ def _is_many(field: FieldInfo) -> bool:
 
 def _literals(field: FieldInfo) -> list[str]:
     return [
-        str(value)
-        for item in _plain_types(field.annotation)
-        if get_origin(item) is Literal
-        for value in get_args(item)
+        str(value) for item in _plain_types(field.annotation) if get_origin(item) is Literal for value in get_args(item)
     ]
 
 

@@ -18,8 +18,10 @@ No error carries the text of a memory or of a secret: a message names the file, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Changed = Literal["yes", "no", "unknown"]
 Detail = str | int | float | bool | None | list[str] | list[dict[str, str | bool]]

@@ -54,9 +54,7 @@ def live_owner(bus: BusClient, session_id: str, seat: str) -> Owner:
     if (reply.session_id, reply.seat) != (session_id, seat):
         raise RefusedError("The memory owner answers for another session.", reason="foreign_owner")
     if not reply.ready:
-        raise RefusedError(
-            "The companion has not finished starting. Try again in a moment.", reason="owner_not_ready"
-        )
+        raise RefusedError("The companion has not finished starting. Try again in a moment.", reason="owner_not_ready")
     return Owner(reply.provider, reply.session_id, reply.seat, reply.persona, reply.leg)
 
 
@@ -79,9 +77,7 @@ def _one_owner(replies: list[Reply], companion: CompanionReply) -> OwnerReply:
     if not replies:
         raise RefusedError("Memory is off: the companion names no owner for this session.", reason="no_owner")
     if len(replies) > 1:
-        raise RefusedError(
-            "Memory is off: more than one plugin claims this session.", reason="ambiguous_owner"
-        )
+        raise RefusedError("Memory is off: more than one plugin claims this session.", reason="ambiguous_owner")
     reply = _parsed(replies[0], OwnerReply)
     if reply.provider != companion.provider:
         raise RefusedError("Memory is off: the owner is not named by the companion.", reason="foreign_owner")

@@ -5,13 +5,13 @@ What a host lacks degrades visibly: a port whose flag is off answers with the do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from persona_hooks.messages import MAIN_SEAT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
 

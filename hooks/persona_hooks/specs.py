@@ -1,13 +1,15 @@
 """The hooks: when each fires, what it may return, and what an exception does.
 
-A plugin is a class that is constructed with a ``Host`` and implements any of these methods, marked with ``hookimpl``. It may
-leave out arguments that it does not need; a misspelt hook or argument is an error at start. Implementations may be plain
-or ``async``; plain ones of one plugin run one after the other on a thread of its own. Plugins are called in the order of
-their declared ``requires`` (a class attribute naming other entry points), then of their names.
+A plugin is a class that is constructed with a ``Host`` and implements any of these methods, marked with ``hookimpl``.
+It may leave out arguments that it does not need; a misspelt hook or argument is an error at start. Implementations may
+be plain or ``async``; plain ones of one plugin run one after the other on a thread of its own, async ones on an event
+loop of its own. Plugins are called in the order of their declared ``requires`` (a class attribute naming other entry
+points), then of their names.
 
-Each hook's policy (its time budget, how results are combined, what a failure means) stands in ``dispatch.POLICIES``.
-Unless a docstring says otherwise: an exception is recorded, shown by ``persona doctor`` and otherwise ignored; a result that
-comes after the budget is dropped, while what it committed stands and is reported at ``agent_settled``.
+Each hook's policy (its time budget, how results are combined, what a failure means) stands in ``policies.POLICIES``.
+Unless a docstring says otherwise: an exception is recorded, shown by ``persona doctor`` and otherwise ignored; a result
+that comes after the budget is dropped, while what it committed stands and is reported at ``agent_settled``. A plugin
+whose earlier call still runs is told of events later, in order, and is not asked questions meanwhile.
 """
 
 from __future__ import annotations
@@ -139,7 +141,7 @@ class HookSpecs:
 
     @hookspec
     def session_shutdown(self, session: Session, turn: Turn) -> None:
-        """The session's runtime ends. Timers are cancelled and generations raised here; afterwards ``session`` is stale."""
+        """The session's runtime ends. Cancel timers and raise generations here; afterwards ``session`` is stale."""
 
     @hookspec
     def session_tree(self, session: Session, turn: Turn) -> None:
@@ -166,8 +168,8 @@ class HookSpecs:
         """A person sent ``text``; commands are answered before and never come here.
 
         Return None or ``Continue()`` to let it pass, ``Transform(text)`` to change it for those that follow, or
-        ``Handled(card)`` to answer it without a model: the first plugin that does so wins. ``source`` is ``extension`` where
-        another program spoke in the person's place; that is not the person's own word.
+        ``Handled(card)`` to answer it without a model: the first plugin that does so wins. ``source`` is ``extension``
+        where another program spoke in the person's place; that is not the person's own word.
         """
 
     @hookspec
@@ -176,7 +178,7 @@ class HookSpecs:
 
     @hookspec
     def before_turn(self, session: Session, text: str, turn: Turn) -> None:
-        """A reply is about to be prepared. The only hook that may call a model; its budget is seconds, not milliseconds."""
+        """A reply is about to be prepared. The only hook that may call a model; its budget is in seconds."""
 
     @hookspec
     def before_agent_start(self, session: Session, prompt: str, turn: Turn) -> list[Block] | None:
@@ -206,7 +208,7 @@ class HookSpecs:
         """The session's model changed."""
 
     @hookspec
-    def tool_call(
+    def tool_call(  # noqa: PLR0917 - pluggy passes by name
         self,
         session: Session,
         tool: str,
@@ -218,7 +220,7 @@ class HookSpecs:
         """A tool is about to run. Return a ``ToolVerdict`` to stop it: the first wins. An exception stops it too."""
 
     @hookspec
-    def tool_result(
+    def tool_result(  # noqa: PLR0917 - pluggy passes by name
         self,
         session: Session,
         tool: str,
@@ -228,4 +230,4 @@ class HookSpecs:
         parent_tool_call_id: str | None,
         turn: Turn,
     ) -> str | None:
-        """A tool has run. Return a text to replace the model's view of the result; each plugin sees the one before it."""
+        """A tool has run. Return a text to replace the model's view of it; each plugin sees the one before it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from persona_hooks.errors import InvalidError, NotFoundError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from persona_hooks.verbs import AnyVerb, Audience, Params, Registry
 
 Schema = dict[str, Any]
@@ -109,9 +110,7 @@ def _plain(node: Any, definitions: Schema) -> Any:  # noqa: ANN401 - JSON
         target = definitions[node["$ref"].rpartition("/")[2]]
         return _plain({**target, **{k: v for k, v in node.items() if k != "$ref"}}, definitions)
     names = set(node["properties"]) if isinstance(node.get("properties"), dict) else None
-    plain = {
-        key: _plain(value, definitions) for key, value in node.items() if key != "title" or names is None
-    }
+    plain = {key: _plain(value, definitions) for key, value in node.items() if key != "title" or names is None}
     if names is not None:
         plain["properties"] = {
             name: {k: v for k, v in _optional(value).items() if k != "title"}

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from persona_hooks.errors import BusyError, ConflictError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _always() -> bool:
@@ -45,8 +48,6 @@ class Turn:
             BusyError: The time is up.
         """
         if not self.alive():
-            raise ConflictError(
-                "The session was replaced meanwhile; nothing was changed.", reason="stale_session"
-            )
+            raise ConflictError("The session was replaced meanwhile; nothing was changed.", reason="stale_session")
         if self.remaining == 0.0:
             raise BusyError("The time for this is up; nothing was changed. Try again.", reason="deadline")

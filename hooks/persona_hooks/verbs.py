@@ -12,7 +12,6 @@ becomes an answer that says why and what was changed; only programming errors es
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -24,6 +23,8 @@ from persona_hooks.cards import Card
 from persona_hooks.errors import Changed, InvalidError, NotFoundError, PersonaError, UncertainError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     from persona_hooks.owner import Owner
     from persona_hooks.ports import Session
     from persona_hooks.turn import Turn
@@ -171,13 +172,33 @@ class Registry:
         self._guides: dict[str, str] = {}
 
     def add(self, *verbs: AnyVerb) -> None:
-        """Register ``verbs``. A malformed or doubled one is a programming error, raised at start-up."""
+        """Register ``verbs``, all of them or none.
+
+        Raises:
+            ValueError: A verb is malformed or doubled. That is a programming error, raised at start-up.
+        """
+        added = dict(self._verbs)
+        commands = {verb.command for verb in self if verb.command}
         for verb in verbs:
             _check_declaration(verb)
-            if verb.name in self._verbs or any(v.command == verb.command for v in self if verb.command):
-                msg = f"verb {verb.name!r} (/{verb.command}) is registered twice"
-                raise ValueError(msg)
-            self._verbs[verb.name] = verb
+            if verb.name in added or verb.command in commands:
+                raise ValueError(f"verb {verb.name!r} (/{verb.command}) is registered twice")
+            added[verb.name] = verb
+            commands |= {verb.command} if verb.command else set()
+        self._verbs = added
+
+    def staged(self) -> Registry:
+        """Return an empty registry for one plugin to fill in; see ``dispatch.Staged``."""
+        return Registry()
+
+    def merge(self, other: Registry) -> None:
+        """Take over the verbs and guides of ``other``, all of them or none.
+
+        Raises:
+            ValueError: A verb is registered here already.
+        """
+        self.add(*other)
+        self._guides |= other._guides
 
     def guide(self, prefix: str, text: str) -> None:
         """Set what a model is told about the tool ``prefix``: when to use it, and when not."""
@@ -254,9 +275,7 @@ def perform(verb: Verb[P, O], params: P, call: Call) -> Answer:
 
 def refusal(name: str, error: PersonaError) -> Answer:
     """Return the answer for a call that raised ``error``."""
-    level: Literal["warning", "error"] = (
-        "error" if isinstance(error, (UncertainError, OSError)) else "warning"
-    )
+    level: Literal["warning", "error"] = "error" if isinstance(error, (UncertainError, OSError)) else "warning"
     card = Card(title=error.message, level=level)
     details = {"reason": error.reason, **{to_camel(key): value for key, value in error.details.items()}}
     return Answer(name, ok=False, changed=error.changed, card=card, details=details, error=error)
