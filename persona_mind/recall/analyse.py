@@ -7,15 +7,13 @@ import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from persona_mind.recall.language import FUNCTION_WORDS, LANGUAGES, NEGATIONS
+from persona_mind.recall.language import FUNCTION_WORDS, LANGUAGES, NEGATIONS, TIMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# Marks belong to the letter before them: without these ranges a Hindi or Thai word falls apart at every vowel sign.
-_MARKS = (
-    "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd"
-)
+# Marks belong to the letter before them: without these a Hindi or Thai word falls apart at every vowel sign.
+_MARKS = "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd"
 _MARKS += "\u0b82\u0bbe-\u0bcd\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u1dc0-\u1dff\u20d0-\u20ff"
 _WORD = re.compile(r"[^\W_]+", re.ASCII)
 _WORD_OF_ANY_SCRIPT = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
@@ -40,11 +38,15 @@ class Analysis(NamedTuple):
         terms: Stems of its words in their order, function words left out.
         language: The language it was stemmed as.
         negated: Whether it denies or forbids something.
+        asks: Whether it asks something.
+        timed: Whether it tells a time, such as ``yesterday``, ``in June`` or ``2023``.
     """
 
     terms: tuple[str, ...]
     language: str
     negated: bool
+    asks: bool
+    timed: bool
 
 
 def tokens(text: str) -> list[str]:
@@ -73,13 +75,21 @@ def _pieces(word: str) -> Iterable[str]:
         yield word[end:]
 
 
-def language_of(words: Iterable[str], default: str = _FALLBACK) -> str:
-    """Return the language that most of the distinct function words are of; ``default`` when none wins."""
-    distinct = set(words)
-    counts = {name: len(distinct & FUNCTION_WORDS[name]) for name in LANGUAGES}
-    best = max(counts.values())
-    winners = [name for name, count in counts.items() if count == best]
-    return winners[0] if best and len(winners) == 1 else default
+def is_year(word: str) -> bool:
+    """Say whether a word could be a year that people speak of: 1900 to 2099."""
+    return len(word) == 4 and word.isdecimal() and word[:2] in {"19", "20"}
+
+
+def language_of(distinct: frozenset[str], default: str = _FALLBACK) -> str:
+    """Return the language that most of the distinct words are function words of; ``default`` when none wins."""
+    best, most, tied = default, 0, False
+    for name in LANGUAGES:
+        count = len(distinct & FUNCTION_WORDS[name])
+        if count > most:
+            best, most, tied = name, count, False
+        elif count == most:
+            tied = True
+    return default if tied else best
 
 
 @cache
@@ -102,10 +112,23 @@ class Analyser:
         self._stems: dict[str, dict[str, str]] = {}
 
     def analyse(self, text: str) -> Analysis:
-        """Return the terms of a text to be indexed."""
+        """Return the terms of a text to be indexed, and what kind of sentence it is."""
         words = tokens(text)
-        language = language_of(words, self.default)
-        return Analysis(tuple(self.stems(words, language)), language, not NEGATIONS.isdisjoint(words))
+        distinct = frozenset(words)
+        language = language_of(distinct, self.default)
+        return Analysis(
+            tuple(self.stems(words, language)),
+            language,
+            negated=not NEGATIONS.isdisjoint(distinct),
+            asks="?" in text or "？" in text,  # noqa: RUF001  the full-width mark is meant
+            timed=not TIMES.isdisjoint(distinct) or any(is_year(word) for word in distinct),
+        )
+
+    def labels(self, tags: Sequence[str]) -> tuple[str, ...]:
+        """Return the distinct stems of tags."""
+        if not tags:
+            return ()
+        return tuple(dict.fromkeys(self.stems([word for tag in tags for word in tokens(tag)], self.default)))
 
     def stems(self, words: Sequence[str], language: str) -> list[str]:
         """Return the stems of the words that are no function words of the language."""

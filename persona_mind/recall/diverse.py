@@ -1,13 +1,14 @@
-"""Diversity: what says again what a better item says loses some of its score, and says which item it repeats."""
+"""Diversity: what repeats a better item loses some of its score, and says which item it repeats."""
 
 from __future__ import annotations
 
+import heapq
 from typing import TYPE_CHECKING
 
 from persona_mind.recall.explain import Term
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from persona_mind.recall.postings import Entry
 
@@ -16,37 +17,45 @@ ALIKE = 0.6
 
 
 def spread(
-    ranked: Sequence[int], scores: Mapping[int, float], entries: Mapping[int, Entry], k: int, weight: float
+    scores: Mapping[int, float], entries: Mapping[int, Entry], k: int, weight: float
 ) -> list[tuple[int, Term | None]]:
-    """Choose ``k`` of the ranked slots one by one, each time the one whose score is best less what it repeats.
+    """Choose ``k`` slots one by one, each time the one whose score is best less what it repeats of those chosen.
 
-    Returns the chosen slots in order, each with the term that lowered its score, if any.
+    Of equal scores the newer wins, then the lower key. Returns the slots in the order chosen, each with the term
+    that lowered its score, if any. A penalty can only grow, so a slot is compared when its turn comes, not before.
     """
-    if not weight:
-        return [(slot, None) for slot in ranked[:k]]
-    left = [(scores[slot], slot, None) for slot in ranked]
-    bags = {slot: frozenset(entries[slot].analysis.terms) for slot in ranked}
+    queue = [(-score, -(entries[slot].doc.at or 0.0), entries[slot].doc.key, slot) for slot, score in scores.items()]
+    heapq.heapify(queue)
+    compared = dict.fromkeys(scores, 0)
+    penalties: dict[int, Term] = {}
     chosen: list[tuple[int, Term | None]] = []
-    rest: list[tuple[float, int, Term | None]] = list(left)
-    while rest and len(chosen) < k:
-        best = max(range(len(rest)), key=lambda i: rest[i][0])
-        _, slot, term = rest.pop(best)
-        chosen.append((slot, term))
-        for i, (score, other, _) in enumerate(rest):
-            alike = likeness(entries[slot], entries[other], bags[slot], bags[other])
-            if alike >= ALIKE:
-                lowered = scores[other] - weight * alike * scores[other]
-                if lowered < score:
-                    term = Term(f"repeats:{entries[slot].doc.key}", -weight, alike * scores[other])
-                    rest[i] = (lowered, other, term)
+    bags: list[frozenset[str]] = []
+    while queue and len(chosen) < k:
+        lowered, age, key, slot = heapq.heappop(queue)
+        words = frozenset(entries[slot].analysis.terms)
+        for at in range(compared[slot] if weight else len(chosen), len(chosen)):
+            alike = _likeness(entries[slot], entries[chosen[at][0]], words, bags[at])
+            if alike and scores[slot] > 0 and scores[slot] * (1.0 - weight * alike) < -lowered:
+                name = f"repeats:{entries[chosen[at][0]].doc.key}"
+                penalties[slot] = Term(name, -weight, alike * scores[slot])
+                lowered = -scores[slot] * (1.0 - weight * alike)
+        compared[slot] = len(chosen)
+        if queue and (lowered, age, key, slot) > queue[0]:
+            heapq.heappush(queue, (lowered, age, key, slot))
+            continue
+        chosen.append((slot, penalties.get(slot)))
+        bags.append(words)
     return chosen
 
 
-def likeness(one: Entry, other: Entry, words: frozenset[str], others: frozenset[str]) -> float:
-    """Return how far two items say the same, 0 to 1; 0 when one denies, or names other numbers, where they differ."""
+def _likeness(one: Entry, other: Entry, words: frozenset[str], others: frozenset[str]) -> float:
+    """Return how far two items say the same, 0 to 1; 0 when only one denies, or their numbers differ."""
+    few, many = sorted((len(words), len(others)))
+    if few < ALIKE * many or one.analysis.negated != other.analysis.negated:
+        return 0.0
     shared = len(words & others)
-    everything = len(words) + len(others) - shared
-    if not shared or shared < ALIKE * everything or one.analysis.negated != other.analysis.negated:
+    everything = few + many - shared
+    if not shared or shared < ALIKE * everything:
         return 0.0
     if any(any(c.isdigit() for c in word) for word in words ^ others):
         return 0.0

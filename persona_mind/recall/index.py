@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from persona_mind.recall.analyse import Analyser
 from persona_mind.recall.model import ITEMS, Doc, Profile, Synced
 from persona_mind.recall.postings import Postings
-from persona_mind.recall.rank import rank
+from persona_mind.recall.rank import rank, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,10 +71,17 @@ class Index:
             self._postings.add(doc)
         return "changed"
 
-    def search(self, query: str, k: int = 10, profile: Profile = ITEMS) -> list[Hit]:
-        """Return the best ``k`` documents for a question or a cue, best first; fewer when fewer have to do with it.
+    def search(self, query: str, k: int = 10, profile: Profile = ITEMS, *, now: float | None = None) -> list[Hit]:
+        """Return the best ``k`` documents for a question or a cue, best first; fewer when fewer match.
 
-        A query without a word that could be looked for (empty, or function words only) returns the documents by
-        recency and prior, newest first where the profile weighs neither.
+        A query without a word to look for (empty, or function words only) returns the documents by recency and
+        prior, the newest first where the profile weighs neither.
+
+        Args:
+            query: A question, a cue or some words, in any language the index holds.
+            k: How many hits at most.
+            profile: The weights.
+            now: The moment "yesterday" and "last May" are counted from, in seconds since the epoch; by default
+                the time of the newest document.
         """
-        return rank(self._postings, self._analyser, query, max(k, 0), profile)
+        return rank(self._postings, read(self._postings, self._analyser, query, now), k, profile)

@@ -12,7 +12,7 @@ class Doc:
     Attributes:
         key: The faculty's own identity of the thing; unique in an index.
         text: The words to find it by.
-        tags: Short labels: tags of a fact, the speaker of a turn. Matched as words, weighed apart from the text.
+        tags: Short labels: tags of a fact, the speaker of a turn. Matched as words, weighed apart.
         group: What it stands in order with, such as the id of a session; empty when it has no order.
         seq: Its place in the group. Neighbours are the next lower and the next higher place that exist.
         at: When it was said or written, in seconds since the epoch (UTC); ``None`` when unknown.
@@ -32,38 +32,40 @@ class Doc:
 class Profile:
     """How much each kind of evidence weighs; a weight of zero switches that kind off.
 
-    A word's value is its BM25 value; every other value is made of those or scaled to them, so that one set of
-    weights serves short and long questions alike. ``docs/recall.md`` gives each formula and why its weight is what it is.
+    The unit is the worth of one word: its BM25 value, which is about its rarity (ln of how few items have it).
+    ``docs/recall.md`` gives the formula of each kind and the reason for its weight.
 
     Attributes:
         words: A word of the question in the text.
         tags: A word of the question among the tags.
-        kin: A word of the text that begins like a word of the question (``counsellor`` for ``counselling``).
-        pairs: Two neighbouring words of the question, neighbours in the text too.
-        before: What the item before this one, in its group, has in words and tags.
-        after: The same of the item after it.
-        group: What the item's group as a whole says about the question.
-        when: The question names a day, a month or a year, and the item is of that time.
+        kin: A longer or shorter form of a word of the question (``counsellor`` for ``counselling``).
+        before: What the item before this one, in its group, has in words.
+        answer: The same once more where the item before asks something: this one may answer it.
+        after: What the item after it has in words.
+        near: What the items two places before and after have in words.
+        group: How much of the question the item's group covers as a whole.
+        when: The question names a day, a month or a year, and the item is of that time or soon after.
         told_when: The question asks when, and the item tells a time.
-        meaning: Likeness of meaning, for an index with vectors and a text that asks something.
-        meaning_of_cue: The same for a text that asks nothing: there, shared words tell less.
+        meaning: Likeness of meaning, for an index with vectors and a query that asks something.
+        meaning_of_cue: The same for a query that asks nothing; there, shared words tell less.
         recency: Newer is better, halved every ``half_life_days``.
         prior: The faculty's own opinion, :attr:`Doc.prior`.
-        repeats: What an item loses for saying again what a better one says.
+        repeats: The share of its score that an item loses by saying again what a better one says.
         half_life_days: Age at which recency has halved, counted from the newest item.
     """
 
     words: float = 1.0
-    tags: float = 1.0
-    kin: float = 0.3
-    pairs: float = 0.3
+    tags: float = 2.0
+    kin: float = 0.5
     before: float = 0.0
+    answer: float = 0.0
     after: float = 0.0
+    near: float = 0.0
     group: float = 0.0
-    when: float = 0.0
-    told_when: float = 0.0
-    meaning: float = 0.8
-    meaning_of_cue: float = 2.0
+    when: float = 1.0
+    told_when: float = 0.5
+    meaning: float = 1.0
+    meaning_of_cue: float = 3.0
     recency: float = 0.0
     prior: float = 0.0
     repeats: float = 0.5
@@ -83,5 +85,5 @@ class Synced:
 ITEMS = Profile(recency=0.2, prior=0.5)
 """Items without an order: facts, notes, backlog items."""
 
-CONVERSATION = Profile(before=0.5, after=0.5)
-"""Turns of conversations: order and time tell something."""
+CONVERSATION = Profile(before=0.3, answer=0.5, after=0.2, near=0.2, group=0.3)
+"""Turns of conversations: order tells what a turn is about, and an answer seldom repeats its question."""

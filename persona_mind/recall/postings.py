@@ -12,25 +12,40 @@ if TYPE_CHECKING:
     from persona_mind.recall.analyse import Analyser, Analysis
     from persona_mind.recall.model import Doc
 
-K1 = 1.2
-"""How fast further occurrences of a word stop counting (BM25's usual value)."""
-B = 0.75
-"""How far a long text is discounted for its length (BM25's usual value)."""
+K1 = 0.9
+"""How slowly further occurrences of a word stop counting: 0 at once, higher later."""
+B = 0.4
+"""How far a long text is discounted for its length: 0 not at all, 1 in full. Both are Anserini's defaults."""
+NOBODY = -1
+"""The slot of a neighbour that is not there."""
+Around = tuple[int, int, int, int]
+"""Slots two before, before, after and two after an item in its group, or ``NOBODY``."""
 
 
 class Entry(NamedTuple):
-    """An indexed document with its analysis."""
+    """An indexed document with its analysis and the stems of its tags."""
 
     doc: Doc
     analysis: Analysis
     tags: tuple[str, ...]
 
 
+class Worth:
+    """What terms are worth, worked out when a question first needs it and kept until the next change."""
+
+    def __init__(self) -> None:
+        self.words: dict[str, dict[int, float]] = {}
+        self.tags: dict[str, dict[int, float]] = {}
+        self.groups: dict[str, dict[str, float]] = {}
+        self.vocabulary: list[str] | None = None
+        self.times: list[tuple[float, int]] | None = None
+
+
 class Postings:
     """Postings in memory, kept up to date one document at a time.
 
-    A document has a slot, a small number that is used again after it is removed. What a term is worth in each slot is
-    worked out when a question first needs it and kept until the next change, so that a warm search only adds.
+    A document has a slot, a small number that is used again after it is removed. Lists are impact-ordered in effect:
+    a warm search does nothing but add numbers that are already there.
     """
 
     def __init__(self, analyser: Analyser) -> None:
@@ -41,11 +56,10 @@ class Postings:
         self._words: dict[str, dict[int, int]] = {}
         self._tags: dict[str, dict[int, int]] = {}
         self._length = 0
-        self.groups: dict[str, list[tuple[int, int]]] = {}
+        self._order: dict[str, list[tuple[int, int]]] = {}
+        self._around: dict[str, dict[int, Around]] = {}
         self._languages: dict[str, int] = {}
-        self._worth: dict[str, dict[int, float]] = {}
-        self._tag_worth: dict[str, dict[int, float]] = {}
-        self._vocabulary: list[str] | None = None
+        self._worth = Worth()
 
     def __len__(self) -> int:
         return len(self.slots)
@@ -58,83 +72,103 @@ class Postings:
     def add(self, doc: Doc) -> int:
         """Index a document that is not indexed yet, and return its slot."""
         analysis = self._analyser.analyse(doc.text)
-        tags = tuple(dict.fromkeys(stem for tag in doc.tags for stem in self._analyser.analyse(tag).terms))
+        tags = self._analyser.labels(doc.tags)
         slot = self._free.pop() if self._free else len(self.slots)
         self.entries[slot] = Entry(doc, analysis, tags)
         self.slots[doc.key] = slot
         words = self._words
         for term in analysis.terms:
-            row = words.setdefault(term, {})
-            row[slot] = row.get(slot, 0) + 1
+            row = words.get(term)
+            if row is None:
+                words[term] = {slot: 1}
+            else:
+                row[slot] = row.get(slot, 0) + 1
         for tag in tags:
             self._tags.setdefault(tag, {})[slot] = 1
         self._length += len(analysis.terms)
         self._languages[analysis.language] = self._languages.get(analysis.language, 0) + 1
         if doc.group:
-            insort(self.groups.setdefault(doc.group, []), (doc.seq, slot))
-        self._stale()
+            insort(self._order.setdefault(doc.group, []), (doc.seq, slot))
+            self._around.pop(doc.group, None)
+        self._worth = Worth()
         return slot
 
     def remove(self, key: str) -> int:
         """Take a document out, with every trace of its words, and return the slot it had."""
         slot = self.slots.pop(key)
         doc, analysis, tags = self.entries.pop(slot)
-        for table, terms in ((self._words, set(analysis.terms)), (self._tags, tags)):
-            for term in terms:
-                row = table[term]
-                del row[slot]
-                if not row:
-                    del table[term]
+        for term in set(analysis.terms):
+            _take_out(self._words, term, slot)
+        for tag in tags:
+            _take_out(self._tags, tag, slot)
         self._length -= len(analysis.terms)
         self._languages[analysis.language] -= 1
         if not self._languages[analysis.language]:
             del self._languages[analysis.language]
         if doc.group:
-            order = self.groups[doc.group]
-            order.remove((doc.seq, slot))
-            if not order:
-                del self.groups[doc.group]
+            self._leave(doc.group, (doc.seq, slot))
         self._free.append(slot)
-        self._stale()
+        self._worth = Worth()
         return slot
 
-    def replace_doc(self, doc: Doc) -> None:
+    def _leave(self, group: str, place: tuple[int, int]) -> None:
+        order = self._order[group]
+        del order[bisect_left(order, place)]
+        if not order:
+            del self._order[group]
+        self._around.pop(group, None)
+
+    def restate(self, doc: Doc) -> None:
         """Take over what is not indexed (time, prior) from a document of the same words and place."""
         slot = self.slots[doc.key]
         self.entries[slot] = self.entries[slot]._replace(doc=doc)
+        self._worth.times = None
 
-    def _stale(self) -> None:
-        if self._worth or self._tag_worth:
-            self._worth = {}
-            self._tag_worth = {}
-        self._vocabulary = None
+    def rarity(self, held: int, among: int | None = None) -> float:
+        """Return BM25's inverse document frequency of what ``held`` items have."""
+        among = max(len(self.slots) if among is None else among, held)
+        return math.log(1.0 + (among - held + 0.5) / (held + 0.5))
 
-    def rarity(self, term: str) -> float:
-        """Return BM25's inverse document frequency of a term, over texts and tags together."""
-        held = len(self._words.get(term, ())) + len(self._tags.get(term, ()))
-        everything = max(len(self.slots), held)
-        return math.log(1.0 + (everything - held + 0.5) / (held + 0.5))
+    def _rarity_of(self, term: str) -> float:
+        return self.rarity(len(self._words.get(term, ())) + len(self._tags.get(term, ())))
 
     def words(self, term: str) -> Mapping[int, float]:
         """Return what the term is worth in the text of each slot that holds it: its BM25 value."""
-        worth = self._worth.get(term)
+        worth = self._worth.words.get(term)
         if worth is None:
-            worth = self._worth[term] = self._bm25(term)
+            worth = self._worth.words[term] = self._bm25(term)
         return worth
 
     def tags(self, term: str) -> Mapping[int, float]:
         """Return what the term is worth as a tag of each slot that has it: its rarity."""
-        worth = self._tag_worth.get(term)
+        worth = self._worth.tags.get(term)
         if worth is None:
-            rarity = self.rarity(term)
-            worth = self._tag_worth[term] = dict.fromkeys(self._tags.get(term, ()), rarity)
+            worth = dict.fromkeys(self._tags.get(term, ()), self._rarity_of(term))
+            self._worth.tags[term] = worth
+        return worth
+
+    def groups(self, term: str) -> Mapping[str, float]:
+        """Return what the term is worth for each group: its rarity among groups, for the part of its items.
+
+        With ``n`` items of the group holding the term that part is ``n / (n + 1)``: saying it again tells less.
+        """
+        worth = self._worth.groups.get(term)
+        if worth is None:
+            counts: dict[str, int] = {}
+            for slot in self._words.get(term, ()):
+                group = self.entries[slot].doc.group
+                counts[group] = counts.get(group, 0) + 1
+            counts.pop("", None)
+            rarity = self.rarity(len(counts), len(self._order))
+            worth = {group: rarity * count / (count + 1.0) for group, count in counts.items()}
+            self._worth.groups[term] = worth
         return worth
 
     def _bm25(self, term: str) -> dict[int, float]:
         row = self._words.get(term)
         if not row:
             return {}
-        top = self.rarity(term) * (K1 + 1.0)
+        top = self._rarity_of(term) * (K1 + 1.0)
         flat = K1 * (1.0 - B)
         slope = K1 * B * len(self.slots) / self._length
         entries = self.entries
@@ -145,22 +179,47 @@ class Postings:
 
     def beginning_with(self, prefix: str) -> Iterator[str]:
         """Yield the indexed words that begin so, in alphabetical order."""
-        if self._vocabulary is None:
-            self._vocabulary = sorted(self._words)
-        vocabulary = self._vocabulary
+        vocabulary = self._worth.vocabulary
+        if vocabulary is None:
+            vocabulary = self._worth.vocabulary = sorted(self._words)
         for at in range(bisect_left(vocabulary, prefix), len(vocabulary)):
             if not vocabulary[at].startswith(prefix):
                 return
             yield vocabulary[at]
 
-    def beside(self, slot: int) -> tuple[int | None, int | None]:
-        """Return the slots before and after this one in its group; ``None`` at an end or without a group."""
-        doc = self.entries[slot].doc
-        if not doc.group:
-            return None, None
-        order = self.groups[doc.group]
-        at = bisect_left(order, (doc.seq, slot))
-        return (
-            order[at - 1][1] if at else None,
-            order[at + 1][1] if at + 1 < len(order) else None,
-        )
+    def around(self, slot: int) -> Around:
+        """Return the neighbours of an item in its group."""
+        group = self.entries[slot].doc.group
+        if not group:
+            return NOBODY, NOBODY, NOBODY, NOBODY
+        places = self._around.get(group)
+        if places is None:
+            row = [NOBODY, NOBODY, *(there for _, there in self._order[group]), NOBODY, NOBODY]
+            places = self._around[group] = {
+                row[i]: (row[i - 2], row[i - 1], row[i + 1], row[i + 2]) for i in range(2, len(row) - 2)
+            }
+        return places[slot]
+
+    def _timeline(self) -> list[tuple[float, int]]:
+        times = self._worth.times
+        if times is None:
+            dated = ((entry.doc.at, slot) for slot, entry in self.entries.items())
+            times = self._worth.times = sorted((at, slot) for at, slot in dated if at is not None)
+        return times
+
+    def newest(self) -> float | None:
+        """Return the time of the newest document that has one."""
+        times = self._timeline()
+        return times[-1][0] if times else None
+
+    def between(self, start: float, end: float) -> list[int]:
+        """Return the slots of the documents from ``start`` up to, not including, ``end``."""
+        times = self._timeline()
+        return [slot for _, slot in times[bisect_left(times, (start, NOBODY)) : bisect_left(times, (end, NOBODY))]]
+
+
+def _take_out(table: dict[str, dict[int, int]], term: str, slot: int) -> None:
+    row = table[term]
+    del row[slot]
+    if not row:
+        del table[term]

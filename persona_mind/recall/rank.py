@@ -1,162 +1,192 @@
-"""From a question to ranked hits: the rarest words select, and every kind of evidence then weighs.
-
-All evidence is held in columns: a name, a weight, and a value for each slot. A score is the sum over the columns, and
-an explanation is the same sum written out, so that the two cannot differ.
-"""
+"""From a query to ranked hits: the rarest words select, and then every kind of evidence weighs."""
 
 from __future__ import annotations
 
-import heapq
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import islice
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from persona_mind.recall import evidence
 from persona_mind.recall.analyse import Analyser, language_of, tokens
 from persona_mind.recall.diverse import spread
+from persona_mind.recall.evidence import Column
 from persona_mind.recall.explain import Hit, Term, total
+from persona_mind.recall.language import ASKS_WHEN, QUESTIONS
+from persona_mind.recall.when import Window, window
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from persona_mind.recall.model import Profile
     from persona_mind.recall.postings import Postings
 
 SELECTED = 20_000
-"""Postings read to select candidates. Words too frequent to fit still weigh, but select nothing."""
+"""Postings read to select candidates. Words too frequent to fit in still weigh, but select nothing."""
 DEPTH = 60
-"""Candidates that are weighed in full, before their neighbours join; more when more hits are asked for."""
-_DAY = 86_400.0
+"""Candidates that are weighed in full, at least; four for each hit asked for when that is more."""
+EXPANDED = 20
+"""The best candidates, whose neighbours become candidates too."""
 
 
-class Column(NamedTuple):
-    """One kind of evidence: what it weighs, and its value for each slot that has any."""
+class Query(NamedTuple):
+    """What a query comes down to.
 
-    name: str
-    weight: float
-    values: Mapping[int, float]
+    Attributes:
+        terms: Distinct stems, in the order of the query.
+        asks: Whether it is a question; otherwise it is a cue.
+        asks_when: Whether it asks for a time.
+        span: The time it names.
+    """
+
+    terms: tuple[str, ...]
+    asks: bool
+    asks_when: bool
+    span: Window | None
 
 
-def rank(postings: Postings, analyser: Analyser, query: str, k: int, profile: Profile) -> list[Hit]:
-    """Return the best ``k`` documents for the query."""
+class Meaning(Protocol):
+    """How like each item is to a query in meaning."""
+
+    def best(self, most: int) -> list[int]:
+        """Return the slots that are likest."""
+        ...
+
+    def values(self, slots: Iterable[int]) -> Mapping[int, float]:
+        """Return how much likelier than usual each slot is, in standard deviations."""
+        ...
+
+
+def read(postings: Postings, analyser: Analyser, text: str, now: float | None) -> Query:
+    """Analyse a query: in its own language, and in each language that the index holds."""
+    words = tokens(text)
+    language = language_of(frozenset(words), analyser.default)
+    content = [word for word in words if analyser.stems((word,), language)]
+    terms = dict.fromkeys(analyser.stems(content, language))
+    for other in postings.languages:
+        if other != language:
+            terms |= dict.fromkeys(analyser.stems(content, other))
+    return Query(
+        tuple(terms),
+        asks="?" in text or (bool(words) and words[0] in QUESTIONS),
+        asks_when=not ASKS_WHEN.isdisjoint(words[:2]),
+        span=window(words, postings.newest() if now is None else now),
+    )
+
+
+def rank(postings: Postings, query: Query, k: int, profile: Profile, meaning: Meaning | None = None) -> list[Hit]:
+    """Return the best ``k`` documents for the query; by standing alone when it names nothing to look for."""
     if not k or not len(postings):
         return []
-    terms = query_terms(postings, analyser, query)
-    lexical = word_columns(postings, terms, profile)
-    if not lexical:
-        return _hits(
-            postings, list(postings.entries), _standing(postings, postings.entries, profile), k, profile
-        )
-    base = select(lexical)
+    said = evidence.of_words(postings, query.terms, profile)
+    tagged = evidence.of_tags(postings, query.terms, profile)
+    dated = evidence.of_window(postings, query.span, profile) if query.span and profile.when else None
     depth = max(DEPTH, 4 * k)
-    candidates = heapq.nlargest(depth, base, key=base.__getitem__)
-    if profile.before or profile.after:
-        candidates = _with_neighbours(postings, candidates)
-    columns = [
-        *lexical,
-        *_order(postings, base, candidates, profile),
-        *_standing(postings, candidates, profile),
-    ]
+    spoken, found, left_over = select(said, tagged)
+    candidates = dict.fromkeys(_top(found, depth))
+    if dated:
+        candidates |= dict.fromkeys(islice(dated.values, depth if candidates else None))
+    if meaning:
+        candidates |= dict.fromkeys(meaning.best(depth))
+    if not candidates:
+        if query.terms:
+            return []
+        candidates = dict.fromkeys(postings.entries)
+    columns = [*said, *tagged]
+    if dated:
+        columns.append(dated)
+    if profile.before or profile.answer or profile.after or profile.near:
+        candidates |= dict.fromkeys(evidence.neighbourhood(postings, islice(candidates, EXPANDED)))
+        if left_over:
+            _complete(spoken, left_over, evidence.neighbourhood(postings, candidates) | candidates.keys())
+        columns += evidence.of_order(postings, spoken, candidates, profile)
+    if profile.group:
+        columns += evidence.of_groups(postings, query.terms, candidates, profile)
+    if query.asks_when and profile.told_when:
+        columns.append(evidence.of_telling(postings, candidates, profile))
+    if meaning:
+        weight = profile.meaning if query.asks else profile.meaning_of_cue
+        columns.append(Column("meaning", weight, meaning.values(candidates)))
+    columns += evidence.of_standing(postings, candidates, profile)
     return _hits(postings, candidates, columns, k, profile)
 
 
-def query_terms(postings: Postings, analyser: Analyser, query: str) -> list[str]:
-    """Return the distinct stems to look for, in the order of the query, in each language the index holds."""
-    words = tokens(query)
-    found = dict.fromkeys(analyser.stems(words, language_of(words, analyser.default)))
-    for language in postings.languages:
-        content = [word for word in words if analyser.stems([word], language_of(words, analyser.default))]
-        found |= dict.fromkeys(analyser.stems(content, language))
-    return list(found)
+def select(said: Sequence[Column], tagged: Sequence[Column]) -> tuple[dict[int, float], dict[int, float], list[Column]]:
+    """Add up the rarest columns of words, then of tags, as far as :data:`SELECTED` postings go.
+
+    Returns the sums of the words, the sums of words and tags, and the columns of words that were left over.
+    """
+    spoken: dict[int, float] = {}
+    room, left_over = SELECTED, []
+    for column in sorted(said, key=_size):
+        if spoken and len(column.values) > room:
+            left_over.append(column)
+            continue
+        room -= len(column.values)
+        _add(spoken, column)
+    found = spoken
+    for column in sorted(tagged, key=_size):
+        if found and len(column.values) > room:
+            break
+        if found is spoken:
+            found = dict(spoken)
+        room -= len(column.values)
+        _add(found, column)
+    return spoken, found, left_over
 
 
-def word_columns(postings: Postings, terms: Iterable[str], profile: Profile) -> list[Column]:
-    """Return the columns of words and tags, those without any item left out."""
-    columns = []
-    for term in terms:
-        if profile.words and (values := postings.words(term)):
-            columns.append(Column(f"word:{term}", profile.words, values))
-        if profile.tags and (values := postings.tags(term)):
-            columns.append(Column(f"tag:{term}", profile.tags, values))
-    return columns
+def _size(column: Column) -> int:
+    return len(column.values)
 
 
-def select(columns: list[Column]) -> dict[int, float]:
-    """Return the summed columns of the slots that the rarest of them reach."""
-    rare, common, read = [], [], 0
-    for column in sorted(columns, key=lambda column: len(column.values)):
-        read += len(column.values)
-        (rare if read <= SELECTED or not rare else common).append(column)
-    largest = rare.pop()
-    weight = largest.weight
-    base = dict(largest.values) if weight == 1.0 else {slot: weight * v for slot, v in largest.values.items()}
-    for _, weight, values in rare:
-        for slot, value in values.items():
-            base[slot] = base.get(slot, 0.0) + weight * value
-    for _, weight, values in common:
-        for slot in base.keys() & values.keys():
-            base[slot] += weight * values[slot]
-    return base
+def _add(sums: dict[int, float], column: Column) -> None:
+    _, weight, values = column
+    if not sums and weight == 1.0:
+        sums.update(values)
+        return
+    get = sums.get
+    for slot, value in values.items():
+        sums[slot] = get(slot, 0.0) + weight * value
 
 
-def _with_neighbours(postings: Postings, candidates: list[int]) -> list[int]:
-    found = dict.fromkeys(candidates)
-    for slot in candidates:
-        for other in postings.beside(slot):
-            if other is not None:
-                found[other] = None
-    return list(found)
+def _complete(sums: dict[int, float], columns: Iterable[Column], slots: Iterable[int]) -> None:
+    for _, weight, values in columns:
+        for slot in slots:
+            value = values.get(slot)
+            if value is not None:
+                sums[slot] = sums.get(slot, 0.0) + weight * value
 
 
-def _order(
-    postings: Postings, base: Mapping[int, float], candidates: Iterable[int], profile: Profile
-) -> list[Column]:
-    if not (profile.before or profile.after):
-        return []
-    before, after = {}, {}
-    for slot in candidates:
-        earlier, later = postings.beside(slot)
-        if earlier in base:
-            before[slot] = base[earlier]
-        if later in base:
-            after[slot] = base[later]
-    return [Column("before", profile.before, before), Column("after", profile.after, after)]
-
-
-def _standing(postings: Postings, candidates: Iterable[int], profile: Profile) -> list[Column]:
-    """Return what does not depend on the question: recency and prior."""
-    columns = []
-    if profile.recency:
-        times = {slot: at for slot in candidates if (at := postings.entries[slot].doc.at) is not None}
-        newest = max(times.values(), default=0.0)
-        half = profile.half_life_days * _DAY
-        columns.append(
-            Column("recency", profile.recency, {s: 0.5 ** ((newest - at) / half) for s, at in times.items()})
-        )
-    if profile.prior:
-        priors = {slot: prior for slot in candidates if (prior := postings.entries[slot].doc.prior)}
-        columns.append(Column("prior", profile.prior, priors))
-    return columns
+def _top(sums: Mapping[int, float], most: int) -> list[int]:
+    """Return the slots with the highest sums, best first; a sample bounds what has to be sorted."""
+    items: Iterable[tuple[int, float]] = sums.items()
+    if len(sums) > 8 * most:
+        step = 8
+        sample = sorted(islice(sums.values(), 0, None, step), reverse=True)
+        bar = sample[min(len(sample) - 1, 2 * most // step + 8)]
+        above = [item for item in items if item[1] >= bar]
+        if len(above) >= most:
+            items = above
+    return [slot for slot, _ in sorted(items, key=itemgetter(1), reverse=True)[:most]]
 
 
 def _hits(
-    postings: Postings, candidates: Iterable[int], columns: list[Column], k: int, profile: Profile
+    postings: Postings, candidates: Iterable[int], columns: Sequence[Column], k: int, profile: Profile
 ) -> list[Hit]:
     scores = dict.fromkeys(candidates, 0.0)
     for _, weight, values in columns:
-        for slot in scores:
-            value = values.get(slot)
-            if value is not None:
-                scores[slot] += weight * value
-    entries = postings.entries
-
-    def standing(slot: int) -> tuple[float, float, str]:
-        doc = entries[slot].doc
-        return scores[slot], doc.at or 0.0, doc.key
-
-    best = heapq.nlargest(3 * k if profile.repeats else k, scores, key=standing)
-    ordered = spread(best, scores, entries, k, profile.repeats)
+        if len(values) < len(scores):
+            for slot, value in values.items():
+                if slot in scores:
+                    scores[slot] += weight * value
+        else:
+            for slot in scores:
+                if slot in values:
+                    scores[slot] += weight * values[slot]
     hits = []
-    for slot, repetition in ordered:
-        terms = [Term(n, w, v) for n, w, values in columns if (v := values.get(slot))]
+    for slot, repetition in spread(scores, postings.entries, k, profile.repeats):
+        terms = [Term(name, weight, values[slot]) for name, weight, values in columns if values.get(slot)]
         if repetition is not None:
             terms.append(repetition)
-        hits.append(Hit(entries[slot].doc, total(terms), tuple(terms)))
+        hits.append(Hit(postings.entries[slot].doc, total(terms), tuple(terms)))
+    hits.sort(key=lambda hit: -hit.score)
     return hits
