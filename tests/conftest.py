@@ -1,0 +1,82 @@
+"""Every test runs in a home of its own, with a clock of its own, and never leaves this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.support import network
+from tests.support.clock import ManualClock
+
+# Done at import, before any of our modules: a stray variable or the real home must not reach even an import.
+_ROOT = Path(tempfile.mkdtemp(prefix="persona-tests-")).resolve()
+_OURS = re.compile(
+    r"PI_|PERSONA_(?!TEST_)|XDG_|ALL_PROXY|(HTTP|HTTPS|NO|FTP)_PROXY|(NO|FORCE|CLICOLOR).*COLOR|COLUMNS|LINES|.*_API_KEY|"
+    r"AI_AGENT|CLAUDE|OPENAI_|ANTHROPIC_|LANG|LC_",
+    re.IGNORECASE,
+)
+for _name in [name for name in os.environ if _OURS.match(name)]:
+    del os.environ[_name]
+(_ROOT / "home").mkdir()
+(_ROOT / "tmp").mkdir()
+os.environ.update(
+    HOME=str(_ROOT / "home"), USERPROFILE=str(_ROOT / "home"), TMPDIR=str(_ROOT / "tmp"), LANG="C.UTF-8", TZ="UTC"
+)
+tempfile.tempdir = None
+network.install()
+
+settings.register_profile(
+    "hermetic", database=None, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+settings.register_profile("thorough", parent=settings.get_profile("hermetic"), max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "hermetic"))
+
+
+def pytest_sessionfinish(exitstatus: int) -> None:
+    """Leave the files of a failed run for whoever looks into it, and nothing otherwise."""
+    if exitstatus == 0:
+        shutil.rmtree(_ROOT, ignore_errors=True)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A person's home directory, empty."""
+    path = tmp_path / "home"
+    path.mkdir(mode=0o700)
+    return path
+
+
+@pytest.fixture
+def agent_dir(home: Path) -> Path:
+    """Where everything of ours would be kept; it does not exist yet, as on a first run."""
+    return home / ".pi" / "agent"
+
+
+@pytest.fixture
+def environ(home: Path, agent_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The environment for hosts and child processes; HOME points into it for this process as well."""
+    scratch = tmp_path / "tmp"
+    scratch.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    return {
+        "HOME": str(home),
+        "USERPROFILE": str(home),
+        "PATH": os.environ.get("PATH", ""),
+        "TMPDIR": str(scratch),
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        "PI_AGENT_DIR": str(agent_dir),
+    }
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """A clock that moves only by ``advance``; it is a whole ``ports.Scheduler``."""
+    return ManualClock()
