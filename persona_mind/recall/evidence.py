@@ -93,6 +93,8 @@ def of_order(
 
 def of_groups(postings: Postings, terms: Iterable[str], candidates: Iterable[int], profile: Profile) -> list[Column]:
     """Return how much of the question each candidate's group covers."""
+    if not profile.group:
+        return []
     tables = [table for term in terms if (table := postings.groups(term))]
     known: dict[str, float] = {"": 0.0}
     values: dict[int, float] = {}
@@ -106,19 +108,20 @@ def of_groups(postings: Postings, terms: Iterable[str], candidates: Iterable[int
     return [Column("group", profile.group, values)]
 
 
-def of_window(postings: Postings, span: Window, profile: Profile) -> Column:
-    """Return the column of the items told in a stretch of time, or soon after it, worth the rarity of being so."""
+def of_window(postings: Postings, span: Window, profile: Profile) -> list[Column]:
+    """Return the items told in a stretch of time, or soon after it, worth the rarity of being so."""
     inside = postings.between(span.start, span.end)
     later = postings.between(span.end, span.end + TOLD_LATER)
     worth = postings.rarity(len(inside) + len(later))
     values = dict.fromkeys(later, worth / 2.0) | dict.fromkeys(inside, worth)
-    return Column(f"when:{span.label}", profile.when, values)
+    return [Column(f"when:{span.label}", profile.when, values)]
 
 
-def of_telling(postings: Postings, candidates: Iterable[int], profile: Profile) -> Column:
+def of_telling(postings: Postings, candidates: Iterable[int], profile: Profile) -> list[Column]:
     """Return which candidates tell a time, for a question that asks for one."""
     entries = postings.entries
-    return Column("told_when", profile.told_when, {slot: 1.0 for slot in candidates if entries[slot].analysis.timed})
+    timed = {slot: 1.0 for slot in candidates if entries[slot].analysis.timed}
+    return [Column("told_when", profile.told_when, timed)] if profile.told_when else []
 
 
 def of_standing(postings: Postings, candidates: Iterable[int], profile: Profile) -> list[Column]:

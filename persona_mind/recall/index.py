@@ -65,7 +65,7 @@ class Index:
         if held is doc or held == doc:
             return "kept"
         if (held.text, held.tags, held.group, held.seq) == (doc.text, doc.tags, doc.group, doc.seq):
-            self._postings.replace_doc(doc)
+            self._postings.restate(doc)
         else:
             self._postings.remove(doc.key)
             self._postings.add(doc)

@@ -71,6 +71,11 @@ class Profile:
     repeats: float = 0.5
     half_life_days: float = 30.0
 
+    @property
+    def ordered(self) -> bool:
+        """Whether neighbours count."""
+        return bool(self.before or self.answer or self.after or self.near)
+
 
 @dataclass(frozen=True, slots=True)
 class Synced:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 SELECTED = 20_000
 """Postings read to select candidates. Words too frequent to fit in still weigh, but select nothing."""
-DEPTH = 60
+DEPTH = 40
 """Candidates that are weighed in full, at least; four for each hit asked for when that is more."""
-EXPANDED = 20
+EXPANDED = 10
 """The best candidates, whose neighbours become candidates too."""
 
 
@@ -79,35 +79,37 @@ def rank(postings: Postings, query: Query, k: int, profile: Profile, meaning: Me
         return []
     said = evidence.of_words(postings, query.terms, profile)
     tagged = evidence.of_tags(postings, query.terms, profile)
-    dated = evidence.of_window(postings, query.span, profile) if query.span and profile.when else None
-    depth = max(DEPTH, 4 * k)
+    dated = evidence.of_window(postings, query.span, profile) if query.span and profile.when else []
     spoken, found, left_over = select(said, tagged)
-    candidates = dict.fromkeys(_top(found, depth))
-    if dated:
-        candidates |= dict.fromkeys(islice(dated.values, depth if candidates else None))
-    if meaning:
-        candidates |= dict.fromkeys(meaning.best(depth))
-    if not candidates:
-        if query.terms:
-            return []
-        candidates = dict.fromkeys(postings.entries)
-    columns = [*said, *tagged]
-    if dated:
-        columns.append(dated)
-    if profile.before or profile.answer or profile.after or profile.near:
+    candidates = _candidates(found, dated, meaning, max(DEPTH, 4 * k))
+    columns = [*said, *tagged, *dated]
+    if candidates and profile.ordered:
         candidates |= dict.fromkeys(evidence.neighbourhood(postings, islice(candidates, EXPANDED)))
         if left_over:
             _complete(spoken, left_over, evidence.neighbourhood(postings, candidates) | candidates.keys())
         columns += evidence.of_order(postings, spoken, candidates, profile)
-    if profile.group:
-        columns += evidence.of_groups(postings, query.terms, candidates, profile)
-    if query.asks_when and profile.told_when:
-        columns.append(evidence.of_telling(postings, candidates, profile))
+    if not candidates and not query.terms:
+        candidates = dict.fromkeys(postings.entries)
+    columns += evidence.of_groups(postings, query.terms, candidates, profile)
+    if query.asks_when:
+        columns += evidence.of_telling(postings, candidates, profile)
     if meaning:
         weight = profile.meaning if query.asks else profile.meaning_of_cue
         columns.append(Column("meaning", weight, meaning.values(candidates)))
     columns += evidence.of_standing(postings, candidates, profile)
     return _hits(postings, candidates, columns, k, profile)
+
+
+def _candidates(
+    found: Mapping[int, float], dated: Sequence[Column], meaning: Meaning | None, depth: int
+) -> dict[int, None]:
+    """Return the slots worth weighing, best first: by words, by the time named, by meaning."""
+    candidates = dict.fromkeys(_top(found, depth))
+    for column in dated:
+        candidates |= dict.fromkeys(islice(column.values, depth if candidates else None))
+    if meaning:
+        candidates |= dict.fromkeys(meaning.best(depth))
+    return candidates
 
 
 def select(said: Sequence[Column], tagged: Sequence[Column]) -> tuple[dict[int, float], dict[int, float], list[Column]]:
