@@ -14,25 +14,25 @@ from persona_hooks.errors import UncertainError
 from persona_store import files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
 
 def replace_file(
     directory: files.Directory,
     name: str,
-    data: bytes,
+    pieces: Iterable[bytes],
     *,
     settle: Callable[[], None],
     keep: str | None,
     ancestors: tuple[Path, Sequence[str]] | None,
 ) -> files.Stamp:
-    """Put ``data`` in the place of ``name``, durably. Call under the file's lock.
+    """Put new bytes in the place of ``name``, durably. Call under the file's lock.
 
     Args:
         directory: The open directory of the file.
         name: The file's name in it.
-        data: The whole next version.
+        pieces: The whole next version, in order.
         settle: Called once the new bytes are safe and just before the old version gives way; whatever it raises
             ends the change with nothing changed.
         keep: The name under which the present version is kept, or None when there is none worth keeping.
@@ -48,7 +48,9 @@ def replace_file(
     temporary, descriptor = directory.create_temporary(name)
     renamed = False
     try:
-        files.write_all(descriptor, data)
+        for piece in pieces:
+            files.write_all(descriptor, piece)
+        files.mark(descriptor)
         files.sync_descriptor(descriptor)
         settle()
         if keep is not None:

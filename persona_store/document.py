@@ -6,128 +6,24 @@ it is. A snapshot never changes, and the next one shares every row that stayed t
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from persona_hooks.errors import CapacityError, CorruptError, InvalidError, UnsupportedVersionError
 from persona_store import files, jsontext
 from persona_store.jsontext import MAX_BYTES, MAX_ENTRIES, DamageError
 from persona_store.oserrors import storage_errors
+from persona_store.rows import Codec, Damage, ModelCodec, Row, Snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from pydantic import BaseModel
-
-    from persona_store.jsontext import JsonValue
+__all__ = ["Codec", "Damage", "Document", "ModelCodec", "Row", "Snapshot"]
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
-ModelT = TypeVar("ModelT", bound="BaseModel")
 
-START: Final = "1970-01-01T00:00:00.000Z"
-
-
-@dataclass(frozen=True, slots=True)
-class Row(Generic[T_co]):
-    """One entry: its exact bytes, and its value when this release can read it."""
-
-    raw: bytes
-    value: T_co | None
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """Why a live file could not be used, and what a snapshot was read from instead.
-
-    ``lost_last_change`` is true when the previous version had to be served, so that the newest change may be gone.
-    """
-
-    reason: str
-    lost_last_change: bool
-
-
-@dataclass(frozen=True)
-class Snapshot(Generic[T_co]):
-    """One version of a document.
-
-    ``sequence`` grows with every change and never goes back; 0 means that nothing was ever written.
-    ``damage`` is set when the live file was unusable and this is what the previous version held.
-    """
-
-    rows: Sequence[Row[T_co]]
-    sequence: int
-    updated_at: str
-    data: bytes = field(repr=False)
-    damage: Damage | None = None
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """SHA-256 of the exact bytes of the file, in hex; of no bytes when there is no file."""
-        return hashlib.sha256(self.data).hexdigest()
-
-    @cached_property
-    def values(self) -> tuple[T_co, ...]:
-        """The values of all rows that could be read, in file order."""
-        return tuple(row.value for row in self.rows if row.value is not None)
-
-    @property
-    def invalid(self) -> int:
-        """How many rows this release could not read; they are kept as they are."""
-        return len(self.rows) - len(self.values)
-
-
-EMPTY: Final[Snapshot[object]] = Snapshot((), 0, START, b"")
-
-
-class Codec(Protocol[T]):
-    """How values of one kind stand in a row."""
-
-    def decode(self, raw: bytes) -> T | None:
-        """Return the value of a row, or None when it is not valid; never raises for bad rows."""
-        ...
-
-    def fields(self, value: T) -> dict[str, JsonValue]:
-        """Return the value as a JSON object, absent fields left out."""
-        ...
-
-    def known(self) -> frozenset[str]:
-        """Return the names of all fields this release knows, present or absent."""
-        ...
-
-
-class ModelCodec(Generic[ModelT]):
-    """A codec for a frozen pydantic model; fields stand under their aliases, and None means absent."""
-
-    def __init__(self, model: type[ModelT]) -> None:
-        if not model.model_config.get("frozen"):
-            raise TypeError(f"{model.__name__} must be frozen: its values are shared between snapshots")
-        self._model = model
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ModelCodec) and other._model is self._model
-
-    def __hash__(self) -> int:
-        return hash(self._model)
-
-    def decode(self, raw: bytes) -> ModelT | None:
-        """Return the validated value, or None."""
-        try:
-            return self._model.model_validate_json(raw)
-        except ValueError:
-            return None
-
-    def fields(self, value: ModelT) -> dict[str, JsonValue]:
-        """Dump by alias, without fields that are None."""
-        return value.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-    def known(self) -> frozenset[str]:
-        """Return the aliases of all fields of the model."""
-        fields = self._model.model_fields.items()
-        return frozenset(spec.serialization_alias or spec.alias or name for name, spec in fields)
+_START: Final = "1970-01-01T00:00:00.000Z"
+_PAGE: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +43,12 @@ class Document(Generic[T]):
         *self.parts, self.name = check_relative(relative)
         self.root = root
         self.relative = relative
+        self.path = root.joinpath(relative)
+        """Where the file lies, for messages."""
         self.codec = codec
         self.family = family
         self._cached: _Cached[T] | None = None
-
-    @property
-    def path(self) -> Path:
-        """Where the file lies, for messages."""
-        return self.root.joinpath(*self.parts, self.name)
+        self._pages: list[tuple[tuple[Row[T], ...], bytes]] = []
 
     @property
     def backup_name(self) -> str:
@@ -198,15 +92,23 @@ class Document(Generic[T]):
             StorageError: The file system refused to read it.
         """
         with storage_errors(self.path):
-            try:
-                directory = files.open_directory(self.root, self.parts)
-            except FileNotFoundError:
-                return self._empty()
+            directory = self.open()
+            if directory is None:
+                return self.read_in(None)
             with directory:
                 return self.read_in(directory)
 
-    def read_in(self, directory: files.Directory) -> Snapshot[T]:
+    def open(self) -> files.Directory | None:
+        """Open the directory of the file, or return None where there is none yet."""
+        try:
+            return files.open_directory(self.root, self.parts)
+        except FileNotFoundError:
+            return None
+
+    def read_in(self, directory: files.Directory | None) -> Snapshot[T]:
         """Read through an open directory; otherwise as `read`."""
+        if directory is None:
+            return Snapshot((), 0, _START, exists=False)
         stamp = directory.stamp(self.name)
         cached = self._cached
         if cached is not None and cached.settled and cached.stamp == stamp:
@@ -244,14 +146,11 @@ class Document(Generic[T]):
             ) from None
         decode = self.codec.decode
         return Snapshot(
-            [rows.get(raw) or Row(raw, decode(raw)) for raw in envelope.rows],
+            tuple([rows.get(raw) or Row(raw, decode(raw)) for raw in envelope.rows]),
             envelope.sequence,
             envelope.updated_at,
-            data,
+            source=data,
         )
-
-    def _empty(self) -> Snapshot[T]:
-        return Snapshot((), 0, START, b"")
 
     def _previous(self, directory: files.Directory, reason: str) -> Snapshot[T]:
         try:
@@ -259,12 +158,12 @@ class Document(Generic[T]):
             previous = self.parse(data)
         except FileNotFoundError:
             if reason == "missing":
-                return self._empty()
+                return self.read_in(None)
             raise self.corrupt(reason) from None
         except (files.OversizeError, DamageError):
             raise self.corrupt(reason) from None
         damage = Damage(reason, lost_last_change=True)
-        return Snapshot(previous.rows, previous.sequence, previous.updated_at, b"", damage)
+        return Snapshot(previous.rows, previous.sequence, previous.updated_at, exists=False, damage=damage)
 
     def corrupt(self, reason: str) -> CorruptError:
         """Return the error that says this document cannot be trusted."""
@@ -283,7 +182,7 @@ class Document(Generic[T]):
         try:
             data, _ = directory.read(self.name, MAX_BYTES)
         except FileNotFoundError:
-            return not snapshot.data and (snapshot.damage is None or snapshot.damage.reason == "missing")
+            return not snapshot.exists and (snapshot.damage is None or snapshot.damage.reason == "missing")
         except files.OversizeError:
             return snapshot.damage is not None
         return data == snapshot.data if snapshot.damage is None else self._is_damaged(data)
@@ -297,20 +196,38 @@ class Document(Generic[T]):
 
     def adopt(self, stamp: files.Stamp, snapshot: Snapshot[T]) -> None:
         """Remember the version this process has just written."""
-        self._cached = _Cached(stamp, not stamp.is_young(), snapshot)
+        # The stamp carries a mark of our own, so it tells later edits apart at once.
+        self._cached = _Cached(stamp, settled=True, snapshot=snapshot)
 
-    def encode(self, rows: Sequence[Row[T]], sequence: int, updated_at: str) -> bytes:
-        """Return the bytes of the next version.
+    def encode(self, rows: tuple[Row[T], ...], sequence: int, updated_at: str) -> list[bytes]:
+        """Return the pieces of the next version's bytes; pages of rows that stayed the same are not made again.
 
         Raises:
             CapacityError: It would exceed 4 MiB or 10,000 entries.
         """
         if len(rows) > MAX_ENTRIES:
             raise self._full(f"{MAX_ENTRIES} entries", len(rows))
-        data = jsontext.join(updated_at, sequence, [row.raw for row in rows])
-        if len(data) > MAX_BYTES:
-            raise self._full(f"{MAX_BYTES} bytes", len(data))
-        return data
+        head, between, tail = jsontext.frame(updated_at, sequence, empty=not rows)
+        pieces = [head]
+        for page in self._encoded(rows):
+            pieces += (page, between)
+        pieces[-1 if rows else 1 :] = [tail]
+        size = sum(map(len, pieces))
+        if size > MAX_BYTES:
+            raise self._full(f"{MAX_BYTES} bytes", size)
+        return pieces
+
+    def _encoded(self, rows: tuple[Row[T], ...]) -> list[bytes]:
+        pages = []
+        held = self._pages
+        for number, start in enumerate(range(0, len(rows), _PAGE)):
+            part = rows[start : start + _PAGE]
+            if number < len(held) and held[number][0] == part:
+                pages.append((part, held[number][1]))
+            else:
+                pages.append((part, jsontext.join_rows([row.raw for row in part])))
+        self._pages = pages
+        return [encoded for _, encoded in pages]
 
     def _full(self, limit: str, size: int) -> CapacityError:
         return CapacityError(

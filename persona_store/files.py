@@ -82,9 +82,15 @@ class Directory:
     Use as a context manager; ``path`` is for messages.
     """
 
-    def __init__(self, path: Path, descriptor: int | None) -> None:
-        self.path = path
+    def __init__(self, root: Path, parts: Sequence[str], descriptor: int | None) -> None:
+        self._base = root
+        self._parts = parts
         self._fd = descriptor
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return self._base.joinpath(*self._parts)
 
     def __enter__(self) -> Self:
         return self
@@ -113,7 +119,7 @@ class Directory:
             status = os.stat(self._at(name), dir_fd=self._fd, follow_symlinks=False)
         except FileNotFoundError:
             return None
-        _require_regular(status, self.path / name)
+        self._require_regular(status, name)
         return Stamp.of(status)
 
     def read(self, name: str, cap: int) -> tuple[bytes, Stamp]:
@@ -132,7 +138,7 @@ class Directory:
             descriptor = self._open_existing(name)
             try:
                 before = os.fstat(descriptor)
-                _require_regular(before, self.path / name)
+                self._require_regular(before, name)
                 if before.st_size > cap:
                     raise OversizeError(before.st_size, cap)
                 data = _read_all(descriptor, before.st_size + 1)
@@ -147,10 +153,16 @@ class Directory:
         """Return the first ``length`` bytes of a regular file; links and other kinds are refused."""
         descriptor = self._open_existing(name)
         try:
-            _require_regular(os.fstat(descriptor), self.path / name)
+            self._require_regular(os.fstat(descriptor), name)
             return _read_all(descriptor, length)
         finally:
             os.close(descriptor)
+
+    def _require_regular(self, status: os.stat_result, name: str) -> None:
+        if not stat.S_ISREG(status.st_mode):
+            raise _unsafe(self.path / name, "is a link or no regular file")
+        if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+            raise _unsafe(self.path / name, "belongs to another account", reason="foreign_owner")
 
     def _open_existing(self, name: str) -> int:
         try:
@@ -253,20 +265,23 @@ def open_directory(root: Path, parts: Sequence[str], *, create: bool = False) ->
     if not _HAS_DIR_FD:
         return _open_by_path(root, parts, create=create)
     descriptor = os.open(root, os.O_RDONLY | _DIRECTORY | _CLOEXEC)
-    path = root
     try:
-        for part in parts:
-            path = path / part
-            inner = _open_step(descriptor, part, path, create=create)
+        for depth, part in enumerate(parts, 1):
+            try:
+                inner = _open_step(descriptor, part, create=create)
+            except OSError as error:
+                if error.errno in {errno.ELOOP, errno.ENOTDIR}:
+                    raise _unsafe(root.joinpath(*parts[:depth]), "is a link or no directory") from None
+                raise
             descriptor, outer = inner, descriptor
             os.close(outer)
     except BaseException:
         os.close(descriptor)
         raise
-    return Directory(path, descriptor)
+    return Directory(root, parts, descriptor)
 
 
-def _open_step(outer: int, part: str, path: Path, *, create: bool) -> int:
+def _open_step(outer: int, part: str, *, create: bool) -> int:
     flags = os.O_RDONLY | _DIRECTORY | _NOFOLLOW | _CLOEXEC
     try:
         return os.open(part, flags, dir_fd=outer)
@@ -276,10 +291,6 @@ def _open_step(outer: int, part: str, path: Path, *, create: bool) -> int:
         with contextlib.suppress(FileExistsError):
             os.mkdir(part, DIRECTORY_MODE, dir_fd=outer)
         return os.open(part, flags, dir_fd=outer)
-    except OSError as error:
-        if error.errno in {errno.ELOOP, errno.ENOTDIR}:
-            raise _unsafe(path, "is a link or no directory") from None
-        raise
 
 
 def _open_by_path(root: Path, parts: Sequence[str], *, create: bool) -> Directory:
@@ -291,7 +302,7 @@ def _open_by_path(root: Path, parts: Sequence[str], *, create: bool) -> Director
         status = os.stat(path, follow_symlinks=not part)  # noqa: PTH116 - by attribute, for the fault shim
         if not stat.S_ISDIR(status.st_mode):
             raise _unsafe(path, "is a link or no directory")
-    return Directory(path, None)
+    return Directory(root, parts, None)
 
 
 def _make_private(directory: Path) -> None:
@@ -331,6 +342,17 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[written:]
 
 
+def mark(descriptor: int) -> None:
+    """Give a fresh file a modification time that no later write will get by itself.
+
+    The file system's clock ticks in milliseconds, so two versions may carry one time; the random nanoseconds make
+    an edit of this very file visible in its stamp however soon it comes.
+    """
+    second, nanosecond = divmod(time.time_ns(), 1_000_000_000)
+    modified = (second - 1) * 1_000_000_000 + secrets.randbelow(1_000_000_000)
+    os.utime(descriptor, ns=(second * 1_000_000_000 + nanosecond, modified))
+
+
 def sync_descriptor(descriptor: int) -> None:
     """Hand a file's bytes or a directory's names to the disk itself.
 
@@ -352,13 +374,6 @@ def _read_all(descriptor: int, length: int) -> bytes:
         chunks.append(chunk)
         length -= len(chunk)
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
-
-
-def _require_regular(status: os.stat_result, path: Path) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise _unsafe(path, "is a link or no regular file")
-    if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
-        raise _unsafe(path, "belongs to another account", reason="foreign_owner")
 
 
 def _unsafe(path: Path, what: str, reason: str = "not_regular") -> RefusedError:

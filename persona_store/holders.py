@@ -62,7 +62,12 @@ class Holder:
 def this_process() -> Holder:
     """Describe the process that asks, now."""
     pid = os.getpid()
-    return Holder(_host(), _machine(), _boot(), pid, start_token(pid) or "-", int(time.time()))
+    return Holder(_host(), _machine(), _boot(), pid, _own_start(pid), int(time.time()))
+
+
+@functools.lru_cache(maxsize=1)
+def _own_start(pid: int) -> str:
+    return start_token(pid) or "-"
 
 
 def parse(data: bytes) -> tuple[bytes, Holder] | None:

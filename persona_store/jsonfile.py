@@ -129,7 +129,7 @@ class JsonFile:
             commit.replace_file(
                 directory,
                 self.path.name,
-                data,
+                [data],
                 settle=settle,
                 keep=f"{self.path.name}.bak" if before.data else None,
                 ancestors=None if before.data else (self.path.parent, []),

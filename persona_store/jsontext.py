@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from persona_hooks.errors import InvalidError, UnsupportedVersionError
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from typing_extensions import TypeIs
 
@@ -31,7 +31,8 @@ _HEAD: Final = re.compile(
     rb'\{\n  "version": (-?\d+),\n  "updatedAt": "([^"\\\x00-\x1f]{1,64})",\n  "sequence": (\d{1,16}),\n'
     rb'  "entries": \['
 )
-_ROW_START: Final = b",\n    {"
+_BETWEEN: Final = b",\n    "
+_ROW_START: Final = _BETWEEN + b"{"
 _TAIL: Final = b"\n  ]\n}\n"
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _FIELDS: Final = frozenset({"version", "updatedAt", "sequence", "entries"})
@@ -229,11 +230,23 @@ def _unique(
         yield key, value
 
 
-def join(updated_at: str, sequence: int, rows: Iterable[bytes]) -> bytes:
-    """Put a document together in the canonical layout; rows go in as they are."""
-    head = f'{{\n  "version": {VERSION},\n  "updatedAt": "{updated_at}",\n  "sequence": {sequence},\n  "entries": ['
-    body = b",\n    ".join(rows)
-    return head.encode() + (b"\n    " + body + _TAIL if body else b"]\n}\n")
+def frame(updated_at: str, sequence: int, *, empty: bool) -> tuple[bytes, bytes, bytes]:
+    """Return what stands before, between and after the rows in the canonical layout."""
+    head = (
+        f'{{\n  "version": {VERSION},\n  "updatedAt": "{updated_at}",\n  "sequence": {sequence},\n  "entries": ['
+    ).encode()
+    return (head, b"", b"]\n}\n") if empty else (head + b"\n    ", _BETWEEN, _TAIL)
+
+
+def join_rows(rows: Iterable[bytes]) -> bytes:
+    """Put rows together as they stand in a document, as they are."""
+    return _BETWEEN.join(rows)
+
+
+def join(updated_at: str, sequence: int, rows: Sequence[bytes]) -> bytes:
+    """Put a whole document together in the canonical layout."""
+    head, _, tail = frame(updated_at, sequence, empty=not rows)
+    return b"".join([head, join_rows(rows), tail])
 
 
 def peek_sequence(head: bytes) -> int | None:

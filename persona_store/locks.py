@@ -3,12 +3,16 @@
 The order within a family is memory transaction, then history, then store. A lock of another family (the backlog,
 a settings file) is never held together with one of this. Taking them the other way round is a bug of the caller
 and raises at once, so that no two processes can wait for each other.
+
+Inside a memory transaction the later locks are kept in order but not asked of the kernel again: whoever writes
+memory holds the transaction, so a second file would keep nobody out.
 """
 
 from __future__ import annotations
 
 import contextlib
 import enum
+import errno
 import os
 import stat
 import threading
@@ -87,12 +91,21 @@ class Hold:
 
 class _Held(threading.local):
     def __init__(self) -> None:
-        self.names: list[tuple[Path, LockName]] = []
+        self.locks: list[tuple[Path, LockName, Hold]] = []
+
+
+class _Taking(threading.local):
+    """One lock object a thread and path, and what its signing came to; making one anew each time is slow."""
+
+    def __init__(self) -> None:
+        self.locks: dict[Path, BaseFileLock] = {}
+        self.holds: dict[Path, Hold] = {}
 
 
 _held: Final = _Held()
 _paths_held: Final[set[Path]] = set()
-os.register_at_fork(after_in_child=_paths_held.clear) if hasattr(os, "register_at_fork") else None
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_paths_held.clear)
 
 
 class Locks:
@@ -100,7 +113,9 @@ class Locks:
 
     def __init__(self, root: Path, report: Callable[[str, Path], None] | None = None) -> None:
         self.root = root
+        self._directory = root / LOCKS
         self._report = report
+        self._taking = _Taking()
 
     @contextlib.contextmanager
     def hold(
@@ -122,74 +137,113 @@ class Locks:
             RefusedError: The lock file is no private regular file, or another machine holds it.
             StorageError: The file system offers no locks, or refused.
         """
-        self._require_order(name)
+        covering = self._covering(name)
         if check is not None:
             check()
+        if covering is not None:
+            with self._entered(name, covering):
+                yield covering
+            return
         path = self.root / LOCKS / name.file
         with storage_errors(path):
-            files.open_directory(self.root, [LOCKS], create=True).close()
-            hold, release = self._acquire(path, timeout, check)
-        entry = (self.root, name)
-        _held.names.append(entry)
+            self._require_directory()
+            hold, lock = self._acquire(path, timeout, check)
         _paths_held.add(path)
         try:
-            yield hold
+            with self._entered(name, hold):
+                yield hold
         finally:
             _paths_held.discard(path)
-            _held.names.remove(entry)
-            try:
-                release()
-            except OSError as error:
-                raise UncertainError(
-                    f"{path} could not be unlocked; what was done under it stands",
-                    reason="lock_release",
-                    path=str(path),
-                ) from error
+            self._let_go(lock, hold)
 
-    def _require_order(self, name: LockName) -> None:
-        for root, held in _held.names:
-            if root == self.root and (held.family != name.family or held.rank >= name.rank):
+    def _require_directory(self) -> None:
+        try:
+            status = os.stat(self._directory, follow_symlinks=False)  # noqa: PTH116 - by attribute, for the fault shim
+        except FileNotFoundError:
+            status = None
+        if status is None or not stat.S_ISDIR(status.st_mode):
+            files.open_directory(self.root, [LOCKS], create=True).close()
+
+    def holds(self, rank: Rank, family: str) -> bool:
+        """Whether this thread holds a lock of a rank and family here."""
+        return any(root == self.root and (held.rank, held.family) == (rank, family) for root, held, _ in _held.locks)
+
+    @contextlib.contextmanager
+    def _entered(self, name: LockName, hold: Hold) -> Iterator[None]:
+        entry = (self.root, name, hold)
+        _held.locks.append(entry)
+        try:
+            yield
+        finally:
+            _held.locks.remove(entry)
+
+    def _covering(self, name: LockName) -> Hold | None:
+        """Return the transaction that already excludes everybody from this lock, once the order is right."""
+        covering = None
+        for root, held, hold in _held.locks:
+            if root != self.root:
+                continue
+            if held.family != name.family or held.rank >= name.rank:
                 raise LockOrderError(f"{name.file} may not be locked while {held.file} is held")
+            if held.rank is Rank.TRANSACTION:
+                covering = hold
+        return covering
 
-    def _acquire(self, path: Path, timeout: float, check: Callable[[], None] | None) -> tuple[Hold, Callable[[], None]]:
-        from filelock import FileLock, Timeout  # noqa: PLC0415 - reading needs no locks, and this import is slow
+    def _let_go(self, lock: BaseFileLock, hold: Hold) -> None:
+        try:
+            os.pwrite(hold.descriptor, holders.FREE, 0)
+        except OSError:
+            # The record is a note: the next holder finds this process dead, or itself, and goes on.
+            self._note("lock_record", hold.path)
+        try:
+            lock.release()
+        except OSError:
+            self._note("lock_release", hold.path)
+            self._force(lock, hold.path)
 
-        notes: list[tuple[int, str | None]] = []
+    def _force(self, lock: BaseFileLock, path: Path) -> None:
+        try:
+            lock.release(force=True)
+        except OSError as error:
+            raise UncertainError(
+                f"{path} could not be unlocked; what was done under it stands",
+                reason="lock_release",
+                path=str(path),
+            ) from error
+
+    def _acquire(self, path: Path, timeout: float, check: Callable[[], None] | None) -> tuple[Hold, BaseFileLock]:
+        from filelock import Timeout  # noqa: PLC0415 - reading needs no locks, and this import is slow
+
         stopped: list[BaseException] = []
-        lock = FileLock(
-            path,
-            mode=files.FILE_MODE,
-            poll_interval=POLL,
-            fallback_to_soft=False,
-            preserve_lock_file=True,
-            on_acquired=lambda descriptor: notes.append((descriptor, self._sign(path, descriptor))),
-        )
+        lock = self._lock(path)
         try:
             lock.acquire(timeout=timeout, cancel_check=_canceller(check, stopped))
         except Timeout:
             if stopped:
                 raise stopped[0] from None
             raise _busy(path) from None
-        descriptor, recovered = notes[-1]
-        return Hold(path, descriptor, recovered), lambda: self._release(lock, path, descriptor)
+        return self._taking.holds.pop(path), lock
 
-    def _release(self, lock: BaseFileLock, path: Path, descriptor: int) -> None:
-        try:
-            _write_record(descriptor, holders.FREE)
-        except OSError:
-            # The record is a note: the next holder finds this process dead, or itself, and goes on.
-            self._note("lock_record", path)
-        try:
-            lock.release()
-        except OSError:
-            self._note("lock_release", path)
-            lock.release(force=True)
+    def _lock(self, path: Path) -> BaseFileLock:
+        from filelock import FileLock  # noqa: PLC0415 - reading needs no locks, and this import is slow
+
+        lock = self._taking.locks.get(path)
+        if lock is None:
+            lock = self._taking.locks[path] = FileLock(
+                path,
+                mode=files.FILE_MODE,
+                poll_interval=POLL,
+                fallback_to_soft=False,
+                preserve_lock_file=True,
+                on_acquired=lambda descriptor: self._sign(path, descriptor),
+            )
+        return lock
 
     def _note(self, word: str, path: Path) -> None:
         if self._report is not None:
             self._report(word, path)
 
-    def _sign(self, path: Path, descriptor: int) -> str | None:
+    def _sign(self, path: Path, descriptor: int) -> None:
         """Judge the record of the last holder and write our own; raising gives the lock back."""
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
@@ -205,8 +259,9 @@ class Locks:
             _keep_malformed(path, record)
         if verdict != "clean":
             self._note(f"lock_{verdict}", path)
-        _write_record(descriptor, me.record())
-        return str(holder or "an unknown process") if verdict != "clean" else None
+        _write_record(descriptor, me.record(), status.st_size)
+        recovered = str(holder or "an unknown process") if verdict != "clean" else None
+        self._taking.holds[path] = Hold(path, descriptor, recovered)
 
 
 def _canceller(check: Callable[[], None] | None, stopped: list[BaseException]) -> Callable[[], bool] | None:
@@ -224,11 +279,12 @@ def _canceller(check: Callable[[], None] | None, stopped: list[BaseException]) -
     return cancelled
 
 
-def _write_record(descriptor: int, record: bytes) -> None:
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    files.write_all(descriptor, record)
-    if len(record) == holders.RECORD_BYTES:
-        os.ftruncate(descriptor, holders.RECORD_BYTES)
+def _write_record(descriptor: int, record: bytes, size: int) -> None:
+    written = os.pwrite(descriptor, record, 0)
+    if written != len(record):
+        raise OSError(errno.ENOSPC, "the holder record does not fit")
+    if size > len(record):
+        os.ftruncate(descriptor, len(record))
 
 
 def _keep_malformed(path: Path, record: bytes) -> None:

@@ -35,7 +35,7 @@ def before_write(
             quarantine(directory, document.name)
         report(f"recovered_{snapshot.damage.reason}", document.path)
         return
-    if not snapshot.data:
+    if not snapshot.exists:
         return
     try:
         kept = jsontext.peek_sequence(directory.read_head(document.backup_name, _HEAD_BYTES))

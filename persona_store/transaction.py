@@ -28,6 +28,15 @@ ModelT = TypeVar("ModelT", bound="BaseModel")
 _REPLAYS: Final = 5
 
 
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """Under which conditions a change may take place."""
+
+    expect: str | None
+    check: Callable[[], None] | None
+    hold: Hold
+
+
 class _MovedError(Exception):
     """The file is no longer the version that was read."""
 
@@ -157,8 +166,6 @@ class Profile:
             StorageError: The file system refused; nothing was changed.
             UncertainError: The new version is in place, but the disk did not confirm it.
         """
-        if document.family == "memory":
-            raise LockOrderError(f"{document.relative} changes inside a memory transaction only")
         try:
             return self.commit(document, mutate, expect, check, timeout)
         finally:
@@ -173,54 +180,71 @@ class Profile:
         timeout: float,
     ) -> Committed[T]:
         """Do one update under the document's lock; callers use `Transaction.update` or `update`."""
+        if document.family == "memory" and not self.locks.holds(Rank.TRANSACTION, "memory"):
+            raise LockOrderError(f"{document.relative} changes inside a memory transaction only")
         name = LockName(Rank.STORE, document.family, document.relative)
         with self.locks.hold(name, timeout, check) as hold, storage_errors(document.path):
             foreign_lock.wait(document.path, timeout, check)
             for _ in range(_REPLAYS):
                 with contextlib.suppress(_MovedError):
-                    return self._attempt(document, mutate, expect, check, hold)
+                    return self._attempt(document, mutate, _Terms(expect, check, hold))
         raise ConflictError(f"{document.path} kept changing; nothing was changed", path=str(document.path))
 
     def _attempt(
         self,
         document: Document[T],
         mutate: Callable[[Snapshot[T]], Sequence[Row[T]] | None],
-        expect: str | None,
-        check: Callable[[], None] | None,
-        hold: Hold,
+        terms: _Terms,
     ) -> Committed[T]:
+        directory = document.open()
+        with directory or contextlib.nullcontext():
+            snapshot = self._read(document, directory)
+            _require(document, snapshot, terms.expect)
+            wanted = mutate(snapshot)
+            rows = snapshot.rows if wanted is None else tuple(wanted)
+            if wanted is None or (snapshot.damage is None and rows == snapshot.rows):
+                return Committed(snapshot, changed=False)
+            if directory is not None:
+                return self._write(document, directory, snapshot, rows, terms)
+        with files.open_directory(self.root, document.parts, create=True) as made:
+            return self._write(document, made, snapshot, rows, terms)
+
+    def _read(self, document: Document[T], directory: files.Directory | None) -> Snapshot[T]:
         try:
-            snapshot = document.read()
+            return document.read_in(directory)
         except CorruptError as error:
             raise recovery.quarantine_both(document, error, self._found) from None
-        _require(document, snapshot, expect)
-        rows = mutate(snapshot)
-        if rows is None or (snapshot.damage is None and _same_rows(rows, snapshot.rows)):
-            return Committed(snapshot, changed=False)
-        sequence = _next_sequence(document, snapshot, self.now())
-        updated_at = instant(self.now())
-        data = document.encode(rows, sequence, updated_at)
+
+    def _write(
+        self,
+        document: Document[T],
+        directory: files.Directory,
+        snapshot: Snapshot[T],
+        rows: tuple[Row[T], ...],
+        terms: _Terms,
+    ) -> Committed[T]:
+        now = self.now()
+        written = Snapshot(rows, _next_sequence(document, snapshot, now), instant(now))
+        pieces = document.encode(rows, written.sequence, written.updated_at)
 
         def settle() -> None:
-            hold.check()
+            terms.hold.check()
             foreign_lock.refuse(document.path)
             if not document.is_current(directory, snapshot):
                 raise _MovedError
-            if check is not None:
-                check()
+            if terms.check is not None:
+                terms.check()
 
-        with files.open_directory(self.root, document.parts, create=True) as directory:
-            commit.sweep(directory, document.name)
-            recovery.before_write(document, directory, snapshot, self._found)
-            stamp = commit.replace_file(
-                directory,
-                document.name,
-                data,
-                settle=settle,
-                keep=document.backup_name if snapshot.data else None,
-                ancestors=None if snapshot.data else (self.root, document.parts),
-            )
-        written = Snapshot(rows, sequence, updated_at, data)
+        commit.sweep(directory, document.name)
+        recovery.before_write(document, directory, snapshot, self._found)
+        stamp = commit.replace_file(
+            directory,
+            document.name,
+            pieces,
+            settle=settle,
+            keep=document.backup_name if snapshot.exists else None,
+            ancestors=None if snapshot.exists else (self.root, document.parts),
+        )
         document.adopt(stamp, written)
         return Committed(written, changed=True, repaired=snapshot.damage)
 
@@ -231,14 +255,6 @@ class Profile:
 def instant(moment: datetime) -> str:
     """Write a moment the way documents do: UTC, milliseconds, ``Z``."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _same_rows(rows: Sequence[Row[T]], others: Sequence[Row[T]]) -> bool:
-    if rows is others:
-        return True
-    return len(rows) == len(others) and all(
-        row is other or row.raw == other.raw for row, other in zip(rows, others, strict=True)
-    )
 
 
 def _require(document: Document[T], snapshot: Snapshot[T], expect: str | None) -> None:
