@@ -1,0 +1,132 @@
+"""The session log as it is kept by the host on the other side of the wire.
+
+What was read may be outdated when something is written, so an append carries what its writer relied on, and the host
+compares and appends in one step of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from persona_hooks.errors import BusyError, ConflictError, StorageError, UncertainError
+from persona_hooks.ports import Entry, Receipt
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from persona_hooks.ports import Guard
+    from persona_host.adapters.stdio.peer import Json, Peer
+
+SECONDS = 2.0
+"""How long the host may take: these calls are answered from its memory."""
+
+OnAppend = Callable[[Entry], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which session of which runtime of the host this process serves; fixed for the life of the process.
+
+    Attributes:
+        nonce: Made by the host for this process; a message of an earlier process cannot know it.
+        generation: The host's count of runtimes.
+        session_id: The host's session id.
+        session_file: The log's file, or where it will be; None for a log in memory.
+        cwd: Where the person works.
+    """
+
+    nonce: str
+    generation: int
+    session_id: str
+    session_file: Path | None
+    cwd: Path
+
+    def wire(self) -> Json:
+        """Return what the host compares."""
+        return {"nonce": self.nonce, "generation": self.generation, "sessionId": self.session_id}
+
+
+class RemoteJournal:
+    """``ports.Journal`` over the wire.
+
+    Attributes:
+        generation: Set by the runtime; a guard of another one is refused here, before the host is asked.
+    """
+
+    def __init__(self, peer: Peer, identity: Identity, leaf: str | None, on_append: OnAppend) -> None:
+        self.generation = 0
+        self._peer = peer
+        self._identity = identity
+        self._leaf = leaf
+        self._on_append = on_append
+
+    @property
+    def leaf(self) -> str | None:
+        """The active branch's end, as the host last told it."""
+        return self._leaf
+
+    @property
+    def path(self) -> Path | None:
+        """The file that holds the log, or will; None for a log in memory."""
+        return self._identity.session_file
+
+    def moved(self, leaf: str | None) -> None:
+        """Take note of where the branch ends now."""
+        self._leaf = leaf
+
+    def branch(self, custom_type: str | None = None) -> list[Entry]:
+        """Return the active branch from the root, or its custom entries of one type.
+
+        Entries of the host's own types come without data: whole transcripts do not cross the wire.
+        """
+        return self._read("session.branch", {"customType": custom_type})
+
+    def entries(self) -> list[Entry]:
+        """Return every entry of every branch, in the order of writing; see ``branch``."""
+        return self._read("session.entries", {})
+
+    def append(self, guard: Guard, custom_type: str, data: Mapping[str, Any]) -> Receipt:
+        """Append a custom entry, or refuse.
+
+        Raises:
+            ConflictError: Session, generation or (when asked for) leaf are no longer the guard's.
+            UncertainError: The host did not answer; the entry may or may not be there.
+        """
+        if (guard.session_id, guard.generation) != (self._identity.session_id, self.generation):
+            raise ConflictError("The session was replaced meanwhile; nothing was appended.", reason="stale_session")
+        wanted = {**self._identity.wire(), **({} if guard.leaf is None else {"leaf": guard.leaf})}
+        parameters = {"guard": wanted, "customType": custom_type, "data": dict(data)}
+        try:
+            result = self._peer.request("session.append", parameters, seconds=SECONDS)
+            entry = _entry(result["entry"])
+            durable = result["durable"] is True
+        except BusyError:
+            raise UncertainError("The host did not say whether it appended the entry.", reason="no_answer") from None
+        except (KeyError, TypeError):
+            raise UncertainError("The host answered an append in a form unknown here.", reason="bad_answer") from None
+        self._leaf = entry.id
+        self._on_append(entry)
+        return Receipt(entry.id, entry.parent_id, durable)
+
+    def _read(self, method: str, parameters: Mapping[str, Any]) -> list[Entry]:
+        result = self._peer.request(method, {"guard": self._identity.wire(), **parameters}, seconds=SECONDS)
+        try:
+            entries = [_entry(item) for item in result["entries"]]
+            self._leaf = result["leaf"]
+        except (KeyError, TypeError):
+            raise StorageError(f"The host answered {method} in a form unknown here.", reason="bad_answer") from None
+        return entries
+
+
+def _entry(item: Mapping[str, Any]) -> Entry:
+    data = item.get("data")
+    return Entry(
+        id=item["id"],
+        parent_id=item["parentId"],
+        timestamp=item["timestamp"],
+        type=item["type"],
+        custom_type=item.get("customType"),
+        data=data if isinstance(data, dict) else {},
+    )

@@ -1,0 +1,73 @@
+"""``persona stdio``: take the standard streams, serve until the host closes them, leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from persona_hooks.errors import CapacityError
+from persona_host.adapters.stdio.peer import Peer
+from persona_host.adapters.stdio.service import Service
+from persona_host.adapters.stdio.wire import take_standard_streams
+from persona_host.headless import SystemScheduler
+from persona_host.loading import Found, entry_points
+from persona_host.runtime import Runtime, Setup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from persona_hooks.ports import Capabilities, Models, Ui
+
+DRAIN = 2.0
+"""Seconds that are left for the end of the session once the host has closed its end."""
+
+
+def serve_stdio(
+    *,
+    agent_dir: Path,
+    home: Path,
+    environ: Mapping[str, str],
+    persona: str | None = None,
+    plugins: Callable[[], Found] = entry_points,
+) -> int:
+    """Serve one session of a foreign host over standard input and output; return the process's exit code.
+
+    Args:
+        agent_dir: Where everything of ours is kept.
+        home: The person's home directory.
+        environ: The environment, read once.
+        persona: A persona for this session only, where the host does not name one.
+        plugins: Where plugins come from.
+    """
+    # A Ctrl-C at the terminal reaches the whole process group; it is the host's to decide what it ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def make_runtime(name: str, capabilities: Capabilities, ui: Ui, models: Models) -> Runtime:
+        setup = Setup(name, agent_dir, home, environ, capabilities, plugins)
+        return Runtime.start(setup, ui=ui, models=models, scheduler=SystemScheduler())
+
+    peer = Peer(take_standard_streams())
+    service = Service(peer, make_runtime, release=version("persona-mind"), persona=persona)
+    code = 0
+    try:
+        peer.run()
+    except CapacityError as error:
+        sys.stderr.write(f"persona: {error.message}\n")
+        code = 1
+    _finish(peer, service)
+    return code
+
+
+def _finish(peer: Peer, service: Service) -> None:
+    """End the session within ``DRAIN`` seconds, whatever a plugin is doing: the host waits, or has gone already."""
+    watchdog = threading.Timer(DRAIN, os._exit, (1,))
+    watchdog.daemon = True
+    watchdog.start()
+    peer.drain(DRAIN / 2)
+    service.close()
+    watchdog.cancel()

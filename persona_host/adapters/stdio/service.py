@@ -1,0 +1,257 @@
+"""The methods of ``persona stdio``: each is one call of the runtime and a value back.
+
+=========================  ========  ====================================================================
+``initialize``             ordered   opens the session; answers what is offered and which hooks are heard
+``ping``                   ordered   answers once everything before it is done
+``event/<hook>``           ordered   ``input`` and ``before_agent_start`` answer; the others are told
+``tool``, ``command``      own       perform a verb
+``complete``, ``cards``    own       completion of a command line; cards of entries, made now
+``shutdown``               ordered   ends the session; the host then closes the stream
+=========================  ========  ====================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from persona_hooks.commands import complete
+from persona_hooks.errors import ConflictError, InvalidError, UnsupportedVersionError
+from persona_hooks.ports import Capabilities, Entry, SessionReason
+from persona_hooks.reference import manifest
+from persona_hooks.specs import Handled, InputSource, Transform, Usage
+from persona_host.adapters.stdio.journal import Identity, RemoteJournal
+from persona_host.adapters.stdio.lent import RemoteModels, RemoteUi, card_on_the_wire
+
+if TYPE_CHECKING:
+    from persona_hooks.ports import Models, Ui
+    from persona_hooks.verbs import Answer
+    from persona_host.adapters.stdio.peer import Call, Json, Peer
+    from persona_host.runtime import Runtime
+
+PROTOCOL = 1
+
+MakeRuntime = Callable[[str, Capabilities, "Ui", "Models"], "Runtime"]
+
+
+class Service:
+    """One session of a foreign host."""
+
+    def __init__(self, peer: Peer, make_runtime: MakeRuntime, *, release: str, persona: str | None = None) -> None:
+        self._peer = peer
+        self._make_runtime = make_runtime
+        self._release = release
+        self._persona = persona
+        self._runtime: Runtime | None = None
+        self._journal: RemoteJournal | None = None
+        self._offered: list[str] = []
+        peer.serve("initialize", "ordered", self._initialize)
+        peer.serve("ping", "ordered", lambda _: {})
+        peer.serve("shutdown", "ordered", self._shutdown)
+        for hook, event in _EVENTS.items():
+            peer.serve(f"event/{hook}", "ordered", self._on(event))
+        for method, run in {"tool": _tool, "command": _command, "complete": _complete, "cards": _cards}.items():
+            peer.serve(method, "own", self._on(run))
+
+    def close(self) -> None:
+        """End the session, if the host did not; used when its end of the stream is closed."""
+        if self._runtime is not None:
+            self._runtime.close()
+            self._runtime = None
+
+    def _on(self, run: Callable[[Runtime, Json], Mapping[str, Any]]) -> Callable[[Call], Mapping[str, Any]]:
+        def method(call: Call) -> Mapping[str, Any]:
+            if self._runtime is None or self._journal is None:
+                raise ConflictError("No session is open.", reason="no_session")
+            if "leaf" in call.params:
+                self._journal.moved(call.params["leaf"])
+            answer = run(self._runtime, call.params)
+            if call.method in _MAY_CHANGE_THE_OFFER:
+                self._offer(self._runtime)
+            return answer
+
+        return method
+
+    def _initialize(self, call: Call) -> Mapping[str, Any]:
+        params = call.params
+        if params.get("protocol") != PROTOCOL:
+            raise UnsupportedVersionError(
+                f"This release speaks protocol {PROTOCOL}; install the host's side again.", reason="protocol"
+            )
+        if self._runtime is not None:
+            raise ConflictError("The session is open already.", reason="initialized")
+        identity, host = _identity(params), _mapping(params, "host")
+        runtime = self._make_runtime(
+            _text(host, "name"), _capabilities(host), RemoteUi(self._peer), RemoteModels(self._peer)
+        )
+        self._journal = RemoteJournal(self._peer, identity, params.get("leaf"), self._appended)
+        runtime.open(
+            self._journal,
+            session_id=identity.session_id,
+            cwd=identity.cwd,
+            reason=_one_of(params, "reason", SessionReason),
+            trusted=params.get("trusted") is True,
+            persona=params.get("persona") or self._persona,
+        )
+        self._runtime = runtime
+        return self._greeting(runtime, params.get("manifest"))
+
+    def _greeting(self, runtime: Runtime, known: object) -> Mapping[str, Any]:
+        """Say what there is. A manifest that the host does not know yet comes whole."""
+        current = manifest(runtime.registry)
+        self._offered = [tool.name for tool in runtime.tools("model")]
+        states = runtime.states()
+        greeting: Json = {
+            "protocol": PROTOCOL,
+            "release": self._release,
+            "manifest": current["hash"],
+            "tools": self._offered,
+            "hooks": sorted({hook for state in states for hook in state.hooks}),
+            "failed": [state.name for state in states if state.state == "failed"],
+        }
+        return greeting if known == current["hash"] else {**greeting, "current": current}
+
+    def _offer(self, runtime: Runtime) -> None:
+        names = [tool.name for tool in runtime.tools("model")]
+        if names != self._offered:
+            self._offered = names
+            self._peer.notify("host.tools", {"names": names})
+
+    def _appended(self, entry: Entry) -> None:
+        # Not now: the writer may hold the lock that rendering wants to read under.
+        self._peer.later(lambda: self._show(entry))
+
+    def _show(self, entry: Entry) -> None:
+        card = self._runtime.render(entry) if self._runtime is not None else None
+        if card is not None:
+            self._peer.notify("ui.card", {"entryId": entry.id, **card_on_the_wire(card)})
+
+    def _shutdown(self, _: Call) -> Mapping[str, Any]:
+        self.close()
+        return {}
+
+
+_MAY_CHANGE_THE_OFFER = frozenset({"command", "event/agent_settled", "event/session_tree"})
+
+
+def _input(runtime: Runtime, params: Json) -> Mapping[str, Any]:
+    result = runtime.input(_text(params, "text"), _one_of(params, "source", InputSource))
+    if isinstance(result, Handled):
+        return {"action": "handled", "card": card_on_the_wire(result.card)}
+    if isinstance(result, Transform):
+        return {"action": "transform", "text": result.text}
+    return {"action": "continue"}
+
+
+def _before_agent_start(runtime: Runtime, params: Json) -> Mapping[str, Any]:
+    blocks = runtime.blocks(_text(params, "prompt"))
+    return {"block": "\n\n".join(block.text for block in blocks)}
+
+
+def _settled(runtime: Runtime, params: Json) -> Mapping[str, Any]:
+    cards = runtime.settled(aborted=params.get("aborted") is True)
+    return {"cards": [card_on_the_wire(card) for card in cards]}
+
+
+def _message_end(runtime: Runtime, params: Json) -> Mapping[str, Any]:
+    usage = _mapping(params, "usage")
+    counts = [usage.get(key, 0) for key in ("input", "output", "cache")]
+    numbers = [count if isinstance(count, int) and count >= 0 else 0 for count in counts]
+    runtime.fire("message_end", role=_text(params, "role"), usage=Usage(*numbers))
+    return {}
+
+
+def _told(hook: str, **names: str) -> Callable[[Runtime, Json], Mapping[str, Any]]:
+    """Return an event that is only told, with these of its parameters under their names in the hook."""
+
+    def event(runtime: Runtime, params: Json) -> Mapping[str, Any]:
+        runtime.fire(hook, **{name: _text(params, key) for name, key in names.items()})
+        return {}
+
+    return event
+
+
+_EVENTS: Mapping[str, Callable[[Runtime, Json], Mapping[str, Any]]] = {
+    "input": _input,
+    "before_agent_start": _before_agent_start,
+    "before_turn": _told("before_turn", text="text"),
+    "agent_start": _told("agent_start"),
+    "agent_end": _told("agent_end"),
+    "agent_settled": _settled,
+    "message_start": _told("message_start", custom_type="customType", text="text"),
+    "message_end": _message_end,
+    "model_select": _told("model_select", model="model"),
+    "session_tree": _told("session_tree"),
+    "session_compact": _told("session_compact"),
+}
+
+
+def _tool(runtime: Runtime, params: Json) -> Mapping[str, Any]:
+    answer = runtime.tool(_text(params, "name"), _mapping(params, "arguments"))
+    return {**_answer(answer), "text": answer.text, "details": dict(answer.details)}
+
+
+def _command(runtime: Runtime, params: Json) -> Mapping[str, Any]:
+    answer = runtime.command(_text(params, "line"))
+    return {**_answer(answer), "card": card_on_the_wire(answer.card)}
+
+
+def _answer(answer: Answer) -> Json:
+    return {"ok": answer.ok, "changed": answer.changed}
+
+
+def _complete(runtime: Runtime, params: Json) -> Mapping[str, Any]:
+    return {"items": complete(runtime.registry, _text(params, "line"))}
+
+
+def _cards(runtime: Runtime, params: Json) -> Mapping[str, Any]:
+    wanted = [
+        Entry(item["id"], None, "", "custom", item["customType"], _mapping(item, "data"))
+        for item in params.get("entries", ())
+        if isinstance(item, dict) and isinstance(item.get("id"), str) and isinstance(item.get("customType"), str)
+    ]
+    cards = {entry.id: runtime.render(entry) for entry in wanted}
+    return {"cards": {key: card_on_the_wire(card) for key, card in cards.items() if card is not None}}
+
+
+def _identity(params: Json) -> Identity:
+    file = params.get("sessionFile")
+    generation = params.get("generation")
+    if not isinstance(generation, int):
+        raise InvalidError("initialize: generation must be a number.", field="generation")
+    return Identity(
+        nonce=_text(params, "nonce"),
+        generation=generation,
+        session_id=_text(params, "sessionId"),
+        session_file=Path(file) if isinstance(file, str) else None,
+        cwd=Path(_text(params, "cwd")),
+    )
+
+
+def _capabilities(host: Json) -> Capabilities:
+    """Return everything, less what the host says that it lacks."""
+    lacks = host.get("lacks", [])
+    known = Capabilities.__dataclass_fields__
+    return Capabilities(**{name: False for name in lacks if name in known})
+
+
+def _text(params: Json, key: str) -> str:
+    value = params.get(key)
+    if not isinstance(value, str):
+        raise InvalidError(f"{key} must be a string.", field=key)
+    return value
+
+
+def _mapping(params: Json, key: str) -> Json:
+    value = params.get(key)
+    if not isinstance(value, dict):
+        raise InvalidError(f"{key} must be an object.", field=key)
+    return value
+
+
+def _one_of(params: Json, key: str, literal: Any) -> Any:  # noqa: ANN401 - a Literal type and one of its values
+    value = params.get(key)
+    if value not in get_args(literal):
+        raise InvalidError(f"{key} must be one of {', '.join(get_args(literal))}.", field=key)
+    return value

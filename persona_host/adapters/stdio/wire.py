@@ -1,0 +1,83 @@
+"""The wire: one JSON object a line over two private file descriptors.
+
+Lines end at LF bytes and nothing else: a JSON text may hold U+2028, at which a text reader would split. Everything sent
+is ASCII, and no line is longer than ``MAX_LINE``, so that a fault on one side cannot fill the other's memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+from persona_hooks.errors import CapacityError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MAX_LINE = 8 * 1024 * 1024
+"""The longest line, in bytes, that either side sends or accepts."""
+
+_CHUNK = 64 * 1024
+
+
+class Wire:
+    """Both directions of the connection. Sending is safe from any thread; one thread reads."""
+
+    def __init__(self, reader: int, writer: int) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._lock = threading.Lock()
+        self._open = True
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send one message. Once the other side has gone, messages are dropped: nobody is left to tell.
+
+        Raises:
+            CapacityError: The line would be longer than ``MAX_LINE``; nothing was sent.
+        """
+        line = json.dumps(message, ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
+        if len(line) > MAX_LINE:
+            raise CapacityError(f"A message of {len(line)} bytes is too long to send.", limit="line", maximum=MAX_LINE)
+        with self._lock:
+            try:
+                self._write(line)
+            except BrokenPipeError:
+                self._open = False
+
+    def _write(self, line: bytes) -> None:
+        rest = memoryview(line) if self._open else memoryview(b"")
+        while rest:
+            rest = rest[os.write(self._writer, rest) :]
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield each line without its end, until the other side closes.
+
+        Raises:
+            CapacityError: A line is longer than ``MAX_LINE``; what follows cannot be told apart any more.
+        """
+        pending = bytearray()
+        while chunk := os.read(self._reader, _CHUNK):
+            start = len(pending)
+            pending += chunk
+            while (end := pending.find(b"\n", start)) >= 0:
+                yield bytes(pending[:end])
+                del pending[: end + 1]
+                start = 0
+            if len(pending) > MAX_LINE:
+                raise CapacityError("A line is too long.", limit="line", maximum=MAX_LINE)
+
+
+def take_standard_streams() -> Wire:
+    """Return a wire over this process's standard input and output, which nobody else can reach afterwards.
+
+    ``print`` and child processes write to standard error from now on, and read nothing: a stray line among the messages
+    would be taken for one.
+    """
+    reader, writer = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return Wire(reader, writer)
