@@ -22,7 +22,4 @@ def entry_points() -> Found:
     """
     from importlib.metadata import entry_points as installed  # noqa: PLC0415 - pulls in email and zipfile
 
-    return [
-        (point.name, point.load)
-        for point in sorted(installed(group=PROJECT), key=lambda p: (p.name, p.value))
-    ]
+    return [(point.name, point.load) for point in sorted(installed(group=PROJECT), key=lambda p: (p.name, p.value))]

@@ -10,10 +10,9 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from persona_hooks.dispatch import Dispatched, Dispatcher
-
 from persona_hooks.bus import Bus
 from persona_hooks.commands import parse_line, parse_words
+from persona_hooks.dispatch import Dispatched, Dispatcher
 from persona_hooks.errors import ConflictError, NotFoundError, PersonaError
 from persona_hooks.messages import Setting, SettingsQuery, SettingsReply
 from persona_hooks.owner import live_owner
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from persona_hooks.bus import BusClient
     from persona_hooks.cards import Card
     from persona_hooks.commands import Command
     from persona_hooks.ports import Entry, Journal, Models, Scheduler, Ui
@@ -66,6 +66,17 @@ class Renderings:
             raise ValueError(f"entries of type {custom_type!r} have a renderer already")
         self._renderers[custom_type] = render
 
+    def staged(self) -> Renderings:
+        """Return an empty one for a plugin to fill in; see ``dispatch.Staged``."""
+        return Renderings()
+
+    def merge(self, other: Renderings) -> None:
+        """Take over what a plugin filled in, all of it or nothing."""
+        doubled = sorted(self._renderers.keys() & other._renderers.keys())
+        if doubled:
+            raise ValueError(f"entries of type {doubled[0]!r} have a renderer already")
+        self._renderers |= other._renderers
+
     def get(self, custom_type: str | None) -> Renderer | None:
         """Return the renderer of a type, or None."""
         return None if custom_type is None else self._renderers.get(custom_type)
@@ -81,7 +92,8 @@ class Runtime:
         self.problems: list[tuple[str, str]] = []
         self._bus = Bus(report=self._report)
         self._client = self._bus.client(setup.name)
-        self._dispatcher = Dispatcher(clock=scheduler.monotonic)
+        self._clients: dict[str, BusClient] = {}
+        self._dispatcher = Dispatcher(clock=scheduler.monotonic, released=self._release)
         self._renderings = Renderings()
         self._ports = (ui, models, scheduler)
         self._generation = 0
@@ -112,7 +124,7 @@ class Runtime:
             agent_dir=self.setup.agent_dir,
             home=self.setup.home,
             environ=self.setup.environ,
-            bus=self._bus.client(plugin),
+            bus=self._clients.setdefault(plugin, self._bus.client(plugin)),
             ui=ui,
             scheduler=scheduler,
             models=models,
@@ -270,9 +282,15 @@ class Runtime:
         """Return how each plugin fares, those that were left out included."""
         return self._dispatcher.states()
 
+    def _release(self, plugin: str) -> None:
+        # What a plugin that was left out provided would go on answering, and lock memory out.
+        client = self._clients.pop(plugin, None)
+        if client is not None:
+            client.release()
+
     def _turn(self, session: Session) -> Turn:
         return Turn(session.generation, alive=lambda: self._generation == session.generation, clock=time.monotonic)
 
     def _report(self, plugin: str, channel: str, error: Exception) -> None:
-        # Bounded, since a listener may fail at every message. Types only, since a message may quote a memory.
+        # Bounded, since a listener may fail at every message; types only, since a message may quote a memory.
         self.problems = [*self.problems[-99:], (plugin, f"{channel}: {type(error).__name__}")]
