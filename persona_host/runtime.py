@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from persona_hooks.bus import BusClient
     from persona_hooks.cards import Card
     from persona_hooks.commands import Command
+    from persona_hooks.owner import Owner
     from persona_hooks.ports import Entry, Journal, Models, Scheduler, Ui
 
 
@@ -95,6 +96,7 @@ class Runtime:
         self._clients: dict[str, BusClient] = {}
         self._dispatcher = Dispatcher(clock=scheduler.monotonic, released=self._release)
         self._renderings = Renderings()
+        self.scheduler = scheduler
         self._ports = (ui, models, scheduler)
         self._generation = 0
         self._session: Session | None = None
@@ -144,6 +146,14 @@ class Runtime:
             raise ConflictError("No session is open.", reason="no_session")
         return self._session
 
+    def owner(self) -> Owner:
+        """Return whose memory the open session is, as it is now.
+
+        Raises:
+            RefusedError: There is no owner to rely on.
+        """
+        return live_owner(self._client, self.session.id, self.session.seat)
+
     def open(
         self,
         journal: Journal,
@@ -153,6 +163,7 @@ class Runtime:
         reason: SessionReason = "startup",
         trusted: bool = False,
         persona: str | None = None,
+        role: str = "",
     ) -> Session:
         """Open a session on ``journal``; one that is open is shut down first.
 
@@ -164,7 +175,7 @@ class Runtime:
         environ = self.setup.environ
         leg = "1" in {environ.get("PI_PERSONA_LEG"), environ.get("PI_PERSONA_CHILD")}
         self._session = Session(
-            session_id, self._generation, cwd, journal, reason, leg=leg, trusted=trusted, persona=persona
+            session_id, self._generation, cwd, journal, reason, leg=leg, trusted=trusted, persona=persona, role=role
         )
         self.fire("session_start")
         return self._session
@@ -257,8 +268,7 @@ class Runtime:
     def tools(self, audience: Audience) -> list[Tool]:
         """Return the tools for one door; none while nobody owns the session, and none for a leg."""
         try:
-            session = self.session
-            owner = live_owner(self._client, session.id, session.seat)
+            owner = self.owner()
         except PersonaError:
             return []
         return [] if owner.leg else tools(self.registry, audience)

@@ -221,6 +221,7 @@ class Session:
         leg: A delegated worker session: frozen persona, lean memory, no tools.
         trusted: The person trusts the project, so its personas may be used.
         persona: A persona asked for on the command line, for this session only.
+        role: Which of the persona's layers are seen; empty for the persona's own default.
     """
 
     id: str
@@ -232,6 +233,7 @@ class Session:
     leg: bool = False
     trusted: bool = False
     persona: str | None = None
+    role: str = ""
 
     def guard(self, *, leaf: bool = False) -> Guard:
         """Return what an append made now may rely on; with ``leaf``, the branch's end as well."""
