@@ -115,6 +115,7 @@ class OwnerReply(Message):
         persona: The active persona's name, or None where no persona is selected.
         ready: False until the provider's activation has finished.
         leg: True in a delegated worker session, whose persona is frozen at its creation.
+        reason: Why the owner is not ready and what a person can do, in one or two sentences; empty where it is.
     """
 
     channel = MEMORY_OWNER
@@ -124,6 +125,7 @@ class OwnerReply(Message):
     ready: bool
     persona: Name | None
     leg: bool = False
+    reason: Annotated[str, Field(max_length=1_024)] = ""
 
 
 class OwnerChanged(Closed):

@@ -39,8 +39,14 @@ class Owner:
     leg: bool = False
 
 
-def live_owner(bus: BusClient, session_id: str, seat: str) -> Owner:
+def live_owner(bus: BusClient, session_id: str, seat: str, *, before_ready: bool = False) -> Owner:
     """Return the owner of ``seat`` in a session, as it is now.
+
+    Args:
+        bus: Any plugin's handle.
+        session_id: The session.
+        seat: The place in it.
+        before_ready: Accept an owner that is not ready, for verbs that touch no memory. Every other rule stands.
 
     Raises:
         RefusedError: There is none to rely on; ``reason`` is ``no_companion``, ``ambiguous_companion``,
@@ -53,8 +59,9 @@ def live_owner(bus: BusClient, session_id: str, seat: str) -> Owner:
     reply = _one_owner(bus.query(OwnerQuery(session_id=session_id, seat=seat)), companion)
     if (reply.session_id, reply.seat) != (session_id, seat):
         raise RefusedError("The memory owner answers for another session.", reason="foreign_owner")
-    if not reply.ready:
-        raise RefusedError("The companion has not finished starting. Try again in a moment.", reason="owner_not_ready")
+    if not (reply.ready or before_ready):
+        why = reply.reason or "The companion has not finished starting. Try again in a moment."
+        raise RefusedError(why, reason="owner_not_ready")
     return Owner(reply.provider, reply.session_id, reply.seat, reply.persona, reply.leg)
 
 

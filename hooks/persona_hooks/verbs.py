@@ -107,6 +107,8 @@ class Verb(Generic[P, O]):
         words: Turns the outcome into a card.
         shown_to: Which doors offer it.
         command: The words a person types after the slash, ``"mind recall"``; required where people are served.
+        before_ready: Performed while the owner is not ready, too: only for verbs that touch no memory, such as those
+            by which a person chooses the persona. ``Call.owner`` says nothing in them. A companion is still needed.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Verb(Generic[P, O]):
     words: Callable[[O], Card]
     shown_to: frozenset[Audience]
     command: str = ""
+    before_ready: bool = False
 
     @property
     def prefix(self) -> str:
