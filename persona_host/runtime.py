@@ -232,7 +232,7 @@ class Runtime:
                 raise NotFoundError(f"{name} is not offered here.", reason="unknown_verb")
             turn = self._turn(session)
             turn.check()
-            owner = live_owner(self._client, session.id, session.seat)
+            owner = live_owner(self._client, session.id, session.seat, before_ready=verb.before_ready)
             params = validate(verb, arguments, lax=lax)
         except PersonaError as error:
             return refusal(name, error)
