@@ -1,0 +1,142 @@
+"""A fact: a pure value, as it stands in a file."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from persona_mind.kernel import clock
+from persona_mind.kernel.identity import ID_PATTERN, Key, handles, key
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+Kind = Literal["objective", "invariant", "preference", "convention", "gotcha", "rationale", "note"]
+Tier = Literal["persona", "shared", "project", "stm"]
+RowOrigin = Literal["user", "model", "import", "peer", "worker", "tool"]
+
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
+LONG: Final[tuple[Tier, ...]] = ("persona", "shared", "project")
+
+UNKNOWN_ORIGIN: Final[RowOrigin] = "import"
+"""The origin of rows that name none: another program wrote them, so they are judged as what it brought."""
+
+MAX_TEXT: Final = 8_192
+MAX_TAGS: Final = 64
+MAX_TAG: Final = 256
+MAX_SOURCE: Final = 1_024
+MAX_ID: Final = 128
+MAX_DERIVED: Final = 64
+STM_HOURS: Final = 48.0
+MAX_TTL_HOURS: Final = 87_600.0
+
+
+def units(text: str) -> int:
+    """Return the length of ``text`` in UTF-16 code units, which the limits of the files count."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _fits(text: str) -> str:
+    if units(text) > MAX_TEXT:
+        raise ValueError(f"at most {MAX_TEXT} UTF-16 units")
+    return text
+
+
+def _moment(text: str) -> str:
+    clock.parse(text)
+    return text
+
+
+Moment = Annotated[str, Field(max_length=64), AfterValidator(_moment)]
+RowId = Annotated[str, Field(pattern=ID_PATTERN)]
+
+
+class Fact(BaseModel):
+    """One remembered fact.
+
+    Attributes:
+        id: Its handle; rows keep the one they were first stored under.
+        recorded_at: When it was first recorded, RFC 3339.
+        last_seen_at: When it was last recorded or promoted; reading does not move it.
+        supersedes: The id that it replaced.
+        persona: The segment of the persona that recorded it; set where several personas read one file.
+        expires_at: When it ends; on working facts only.
+        source: Where it comes from, in the words of whoever recorded it.
+        derived_from: Ids of facts that it was made from.
+        origin: Who brought the words; None on rows of another program.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, strict=True, extra="ignore", alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
+
+    id: RowId
+    kind: Kind
+    text: Annotated[str, Field(min_length=1), AfterValidator(_fits)]
+    tags: Annotated[tuple[Annotated[str, Field(max_length=MAX_TAG)], ...], Field(max_length=MAX_TAGS)]
+    recorded_at: Moment
+    last_seen_at: Moment
+    supersedes: RowId | None = None
+    persona: Annotated[str, Field(min_length=1, max_length=MAX_ID)] | None = None
+    expires_at: Moment | None = None
+    source: Annotated[str, Field(max_length=MAX_SOURCE)] | None = None
+    derived_from: Annotated[tuple[RowId, ...], Field(max_length=MAX_DERIVED)] | None = None
+    origin: RowOrigin | None = None
+
+    @cached_property
+    def key(self) -> Key:
+        """What makes it this fact and no other."""
+        return key(self.kind, self.text, self.tags)
+
+    @cached_property
+    def handles(self) -> frozenset[str]:
+        """Every id that it answers to."""
+        return handles(self.key, self.id)
+
+    @cached_property
+    def recorded(self) -> datetime:
+        """When it was first recorded."""
+        return clock.parse(self.recorded_at)
+
+    @cached_property
+    def seen(self) -> datetime:
+        """When it was last recorded."""
+        return clock.parse(self.last_seen_at)
+
+    @cached_property
+    def expires(self) -> datetime | None:
+        """When it ends, if it does."""
+        return None if self.expires_at is None else clock.parse(self.expires_at)
+
+    @property
+    def brought_by(self) -> RowOrigin:
+        """The origin that it is judged by when it is shown."""
+        return self.origin or UNKNOWN_ORIGIN
+
+    def live(self, now: datetime) -> bool:
+        """Return whether it has not expired."""
+        return self.expires is None or self.expires > now
+
+
+class LongFact(Fact):
+    """A fact for good; a row that expires has no place in its file."""
+
+    @model_validator(mode="after")
+    def _stays(self) -> Self:
+        if self.expires_at is not None:
+            raise ValueError("a long-term fact does not expire")
+        return self
+
+
+class WorkingFact(Fact):
+    """A fact for now; a row that never expires has no place in its file."""
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        if self.expires_at is None:
+            raise ValueError("a working fact expires")
+        return self

@@ -1,0 +1,110 @@
+"""What the ``memory`` verbs return. Details hold ids and counts; what was remembered stands in the card only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from persona_hooks.verbs import Outcome
+
+if TYPE_CHECKING:
+    from persona_mind.facts.model import Kind, Tier
+    from persona_mind.facts.shown import ShownFact
+
+
+class Line(Outcome):
+    """One fact of an answer.
+
+    Attributes:
+        excerpt: What is shown of the text; empty where nothing could be shown without changing its meaning.
+        whole: The excerpt is the whole text.
+    """
+
+    fact: ShownFact
+    excerpt: str
+    whole: bool
+
+
+class Remembered(Outcome):
+    """A fact was saved.
+
+    Attributes:
+        summary: One short sentence, without the text.
+        again: It was known and has been refreshed.
+        retired: How many rows it replaced.
+        notice: What a person is told the first time.
+    """
+
+    changed: Literal["yes"] = "yes"
+    id: str
+    scope: Tier
+    kind: Kind
+    summary: str
+    again: bool = False
+    retired: int = 0
+    notice: str | None = Field(default=None, exclude=True)
+
+
+class Recalled(Outcome):
+    """Facts were looked for.
+
+    Attributes:
+        count: How many are shown.
+        total: How many match.
+        max: How many were allowed.
+        withheld: How many match and are not shown for want of room.
+        withheld_unsafe: How many are shown as a placeholder, because their text breaks a rule now.
+        known: How many there are to search.
+    """
+
+    count: int
+    total: int
+    max: int
+    withheld: int
+    withheld_unsafe: int
+    ids: tuple[str, ...]
+    known: int
+    lines: tuple[Line, ...] = Field(default=(), exclude=True)
+
+
+class Opened(Outcome):
+    """One fact, whole."""
+
+    id: str
+    scope: Tier
+    kind: Kind
+    withheld: str | None = None
+    recorded_at: str
+    last_seen_at: str
+    expires_at: str | None = None
+    supersedes: str | None = None
+    derived_from: tuple[str, ...] | None = None
+    origin: str
+    persona: str | None = None
+    fact: ShownFact = Field(exclude=True)
+
+
+class Gone(Outcome):
+    """A fact was forgotten.
+
+    Attributes:
+        removed: In how many places it stood.
+        scopes: Which.
+        kept: How many equal working facts of other personas stay.
+    """
+
+    changed: Literal["yes"] = "yes"
+    id: str
+    removed: int
+    scopes: tuple[Tier, ...]
+    kept: int = 0
+
+
+class Promoted(Outcome):
+    """A working fact is kept for good now."""
+
+    changed: Literal["yes"] = "yes"
+    id: str
+    scope: Tier
+    kind: Kind

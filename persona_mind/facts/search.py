@@ -1,0 +1,134 @@
+"""Recall over facts: one index a view, kept while nothing changed."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from persona_mind.facts.files import Held, rows
+from persona_mind.facts.model import TIERS, Kind, Tier
+from persona_mind.recall import ITEMS, Doc, Index
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from persona_mind.facts.files import FactFiles
+    from persona_mind.facts.model import Fact
+    from persona_mind.kernel.identity import Key
+    from persona_mind.kernel.scope import Scope
+    from persona_mind.recall import Hit
+    from persona_store.document import Snapshot
+
+PRIORITY: Final[tuple[Kind, ...]] = (
+    "objective",
+    "invariant",
+    "preference",
+    "convention",
+    "rationale",
+    "gotcha",
+    "note",
+)
+"""Kinds by how much it costs to overlook one."""
+
+_NEWEST: Final = replace(ITEMS, recency=0.0, prior=0.0, repeats=0.0)
+_VIEWS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One page of a recall.
+
+    Attributes:
+        facts: Best first, each with why it was found.
+        total: How many match in all.
+        known: How many there are to search.
+    """
+
+    facts: tuple[tuple[Held, Hit], ...]
+    total: int
+    known: int
+
+
+class View:
+    """What one owner sees in some tiers, at one version of their files."""
+
+    def __init__(self, snapshots: Sequence[tuple[Tier, Snapshot[Fact]]], now: datetime) -> None:
+        self.snapshots = snapshots
+        live = [held for tier, shot in snapshots for held in rows(tier, shot) if held.fact.live(now)]
+        self._until = min((held.fact.expires for held in live if held.fact.expires), default=None)
+        self.facts = collapse(live)
+        self._by_key = {str(at): held for at, held in enumerate(self.facts)}
+        self._index: Index | None = None
+
+    def holds(self, snapshots: Sequence[tuple[Tier, Snapshot[Fact]]], now: datetime) -> bool:
+        """Return whether this is still what there is to see."""
+        same = all(old is new for (_, old), (_, new) in zip(self.snapshots, snapshots, strict=True))
+        return same and (self._until is None or now < self._until)
+
+    def search(self, query: str, limit: int) -> Found:
+        """Return the best facts for a query, the newest where it is empty."""
+        plain = not query.strip()
+        index = self._indexed()
+        hits = index.search(query, limit, _NEWEST if plain else ITEMS)
+        total = len(index) if plain else len(hits)
+        if not plain and total == limit:
+            total = len(index.search(query, len(index), _NEWEST))
+        return Found(tuple((self._by_key[hit.key], hit) for hit in hits), total, len(index))
+
+    def _indexed(self) -> Index:
+        if self._index is None:
+            self._index = Index()
+            self._index.sync(_doc(key, held) for key, held in self._by_key.items())
+        return self._index
+
+
+class Views:
+    """The views of one profile, the latest few kept. Safe to use from several threads, one search at a time."""
+
+    def __init__(self, files: FactFiles) -> None:
+        self._files = files
+        self._views: OrderedDict[tuple[object, ...], View] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def view(self, scope: Scope, tiers: Iterable[Tier], now: datetime) -> View:
+        """Return what the owner sees in ``tiers`` now. Reads only."""
+        wanted = tuple(tier for tier in TIERS if tier in set(tiers))
+        snapshots = [(tier, document.read()) for tier, document in self._files.documents(scope, wanted)]
+        name = (scope.segment, scope.project.slug, wanted)
+        with self._lock:
+            known = self._views.get(name)
+            if known is None or not known.holds(snapshots, now):
+                known = self._views[name] = View(snapshots, now)
+            self._views.move_to_end(name)
+            while len(self._views) > _VIEWS:
+                self._views.popitem(last=False)
+            return known
+
+    def search(self, scope: Scope, tiers: Iterable[Tier], query: str, limit: int, now: datetime) -> Found:
+        """Return the best facts for a query among what the owner sees."""
+        view = self.view(scope, tiers, now)
+        with self._lock:
+            return view.search(query, limit)
+
+
+def collapse(live: Iterable[Held]) -> list[Held]:
+    """Return one row for each fact: the private one where there is one, else the latest recorded."""
+    best: dict[Key, Held] = {}
+    for held in live:
+        other = best.get(held.fact.key)
+        if other is None or _rank(held) > _rank(other):
+            best[held.fact.key] = held
+    return list(best.values())
+
+
+def _rank(held: Held) -> tuple[bool, datetime]:
+    return held.tier == "persona", held.fact.seen
+
+
+def _doc(key: str, held: Held) -> Doc:
+    fact = held.fact
+    prior = 1.0 - PRIORITY.index(fact.kind) / len(PRIORITY)
+    return Doc(key, fact.text, fact.tags, at=fact.seen.timestamp(), prior=prior)

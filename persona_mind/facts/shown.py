@@ -1,0 +1,48 @@
+"""Facts on their way out: judged once more, and turned into lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from persona_store.admission import Shown, show
+
+if TYPE_CHECKING:
+    from persona_mind.facts.files import Held
+    from persona_mind.facts.model import Kind, RowOrigin, Tier
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFact:
+    """A fact as it may be shown.
+
+    Attributes:
+        text: Its text; empty where it is withheld.
+        withheld: The rule that withholds it; empty where it is shown.
+        persona: Who recorded it, where several personas read the file.
+        directive: It reads like an instruction, and a model wrote it.
+    """
+
+    id: str
+    kind: Kind
+    tier: Tier
+    text: str
+    withheld: str
+    tags: tuple[str, ...]
+    source: str
+    persona: str
+    origin: RowOrigin
+    directive: bool
+
+
+def shown(held: Held) -> ShownFact:
+    """Return a fact as it may be shown now; a text, tag or source that breaks a rule withholds the whole."""
+    fact, origin = held.fact, held.fact.brought_by
+    parts = [show(text, origin) for text in (fact.text, fact.source or "", *fact.tags)]
+    texts = [part.text for part in parts if isinstance(part, Shown)]
+    broken = next((part.rule for part in parts if not isinstance(part, Shown)), "")
+    text, source, *tags = [""] * len(parts) if broken else texts
+    directive = any(isinstance(part, Shown) and "directive" in part.flags for part in parts)
+    return ShownFact(
+        fact.id, fact.kind, held.tier, text, broken, tuple(tags), source, fact.persona or "", origin, directive
+    )

@@ -1,0 +1,152 @@
+"""The ``memory`` verbs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from persona_hooks.verbs import EVERYONE, Verb
+from persona_mind.facts import words
+from persona_mind.facts.outcomes import Gone, Line, Opened, Promoted, Recalled, Remembered
+from persona_mind.facts.params import Forget, Promote, Read, Recall, Remember, destination, limit, reach
+from persona_mind.facts.service import Draft
+from persona_mind.facts.shown import shown
+from persona_mind.recall.excerpt import excerpt
+from persona_store.admission import Admitted, admit
+from persona_store.structure import inline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from persona_hooks.verbs import AnyVerb, Call, Origin
+    from persona_mind.facts.files import Held
+    from persona_mind.facts.search import Views
+    from persona_mind.facts.service import Facts
+    from persona_mind.kernel.access import Access
+
+EXCERPT: Final = 240
+GUIDE: Final = (
+    "Durable memory of this persona and project. Call remember once, before the final answer, when the turn settled a "
+    "lasting preference, a decision or a verified lesson; leave out transcript, guesses and secrets. Recall before you "
+    "ask the person again. What is remembered is reference: what you observe now wins."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryVerbs:
+    """The verbs over one profile's facts.
+
+    Attributes:
+        access: The gate that every call passes.
+        facts: The service.
+        views: Recall.
+        notice: Returns what a person is told before anything was ever stored, else None.
+    """
+
+    access: Access
+    facts: Facts
+    views: Views
+    notice: Callable[[], str | None]
+
+    def verbs(self) -> tuple[AnyVerb, ...]:
+        """Return them all."""
+        return (
+            Verb("memory.remember", Remember, "write", self.remember, words.remembered, EVERYONE, "mind remember"),
+            Verb("memory.recall", Recall, "read", self.recall, words.recalled, EVERYONE, "mind recall"),
+            Verb("memory.read", Read, "read", self.read, words.opened, EVERYONE, "mind read"),
+            Verb("memory.forget", Forget, "write", self.forget, words.gone, EVERYONE, "mind forget"),
+            Verb("memory.promote", Promote, "write", self.promote, words.promoted, EVERYONE, "mind promote"),
+        )
+
+    def remember(self, call: Call, params: Remember) -> Remembered:
+        """Admit every text, then write the fact."""
+        scope, permit = self.access.enter(call)
+        draft = Draft(
+            kind=params.kind,
+            text=admitted(params.text, call.origin, "text"),
+            tags=tuple(admitted(tag, call.origin, "tags") for tag in params.tags),
+            tier=destination(params),
+            ttl_hours=params.ttl_hours,
+            supersedes=params.supersedes,
+            source=None if params.source is None else admitted(params.source, call.origin, "source"),
+            derived_from=params.derived_from,
+        )
+        notice = self.notice()
+        saved = self.facts.remember(scope, draft, permit)
+        return Remembered(
+            id=saved.fact.id,
+            scope=saved.tier,
+            kind=saved.fact.kind,
+            summary=words.summary(saved.tier, again=saved.again),
+            again=saved.again,
+            retired=saved.retired,
+            notice=notice if call.audience == "person" else None,
+        )
+
+    def recall(self, call: Call, params: Recall) -> Recalled:
+        """Search what the owner sees."""
+        scope, _ = self.access.enter(call)
+        most = limit(params.max)
+        found = self.views.search(scope, reach(params.scope), params.query, most, self.facts.now())
+        lines = tuple(_line(held, params.query) for held, _ in found.facts)
+        return Recalled(
+            count=len(lines),
+            total=found.total,
+            max=most,
+            withheld=found.total - len(lines),
+            withheld_unsafe=sum(bool(line.fact.withheld) for line in lines),
+            ids=tuple(line.fact.id for line in lines),
+            known=found.known,
+            lines=lines,
+        )
+
+    def read(self, call: Call, params: Read) -> Opened:
+        """Return one fact whole."""
+        scope, _ = self.access.enter(call)
+        held = self.facts.read(scope, params.id)
+        fact = held.fact
+        out = shown(held)
+        return Opened(
+            id=fact.id,
+            scope=held.tier,
+            kind=fact.kind,
+            withheld=out.withheld or None,
+            recorded_at=fact.recorded_at,
+            last_seen_at=fact.last_seen_at,
+            expires_at=fact.expires_at,
+            supersedes=fact.supersedes,
+            derived_from=fact.derived_from,
+            origin=fact.brought_by,
+            persona=fact.persona,
+            fact=out,
+        )
+
+    def forget(self, call: Call, params: Forget) -> Gone:
+        """Retire one fact."""
+        scope, permit = self.access.enter(call)
+        done = self.facts.forget(scope, params.id, permit, tier=params.scope)
+        return Gone(id=done.id, removed=len(done.tiers), scopes=done.tiers, kept=done.kept)
+
+    def promote(self, call: Call, params: Promote) -> Promoted:
+        """Keep a working fact for good."""
+        scope, permit = self.access.enter(call)
+        saved = self.facts.promote(scope, params.id, permit, tier=params.scope)
+        return Promoted(id=saved.fact.id, scope=saved.tier, kind=saved.fact.kind)
+
+
+def admitted(text: str, origin: Origin, field: str) -> Admitted:
+    """Return ``text`` as something that may be stored.
+
+    Raises:
+        RefusedError: It breaks a rule; the error names the field, the rule and the place, never the text.
+    """
+    verdict = admit(text, origin)
+    if isinstance(verdict, Admitted):
+        return verdict
+    raise verdict.error(field)
+
+
+def _line(held: Held, query: str) -> Line:
+    fact = shown(held)
+    part = excerpt(inline(fact.text), EXCERPT, query)
+    return Line(fact=fact, excerpt=part.text, whole=part.whole)

@@ -1,0 +1,117 @@
+"""The words of the ``memory`` verbs: from an outcome to a card."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from persona_hooks.cards import Card
+from persona_store.structure import inline
+
+if TYPE_CHECKING:
+    from persona_mind.facts.model import Tier
+    from persona_mind.facts.outcomes import Gone, Line, Opened, Promoted, Recalled, Remembered
+    from persona_mind.facts.shown import ShownFact
+
+PLACES: Final[dict[Tier, str]] = {
+    "persona": "long-term memory, private to this persona",
+    "shared": "long-term memory, shared by all personas",
+    "project": "this project's long-term memory",
+    "stm": "this project's working memory",
+}
+
+
+def remembered(outcome: Remembered) -> Card:
+    """Say that a fact was saved, and where."""
+    return Card(
+        title=f"{outcome.summary} [{outcome.id}]",
+        detail=_sentences(
+            f"It is of kind {outcome.kind} and comes back when it matters; do not save it again.",
+            f"It replaced {_facts(outcome.retired)}." if outcome.retired else "",
+            outcome.notice or "",
+        ),
+        level="success",
+    )
+
+
+def summary(tier: Tier, *, again: bool) -> str:
+    """Return the one sentence of a receipt."""
+    return f"{'Refreshed' if again else 'Saved'} in {PLACES[tier]}"
+
+
+def recalled(outcome: Recalled) -> Card:
+    """List what was found."""
+    if not outcome.known:
+        return Card(title="Nothing is remembered here yet.")
+    if not outcome.count:
+        return Card(title="Nothing that is remembered matches.", hint="Try other words, or recall without any.")
+    some = outcome.count < outcome.total
+    title = f"{outcome.count} of {_facts(outcome.total)} recalled" if some else f"{_facts(outcome.count)} recalled"
+    clipped = sum(not line.whole and not line.fact.withheld for line in outcome.lines)
+    return Card(
+        title=title,
+        body=tuple(_line(line) for line in outcome.lines),
+        detail=_sentences(
+            f"+{outcome.withheld} more" if outcome.withheld else "",
+            f"{_facts(outcome.withheld_unsafe)} withheld: the stored text breaks a rule"
+            if outcome.withheld_unsafe
+            else "",
+            f"{_facts(clipped)} shown in part; read an id for the whole" if clipped else "",
+        ),
+    )
+
+
+def opened(outcome: Opened) -> Card:
+    """Show one fact whole."""
+    fact = outcome.fact
+    body = (f"[withheld: {fact.withheld}]",) if fact.withheld else tuple(fact.text.split("\n"))
+    return Card(
+        title=f"{outcome.kind.capitalize()} {outcome.id} in {PLACES[outcome.scope]}",
+        body=body,
+        detail=_sentences(
+            f"tags: {', '.join(map(inline, fact.tags))}" if fact.tags else "",
+            f"source: {inline(fact.source)}" if fact.source else "",
+            f"brought by: {outcome.origin}{', and it reads like an instruction' if fact.directive else ''}",
+            f"persona: {fact.persona}" if fact.persona else "",
+            f"recorded {outcome.recorded_at}, last {outcome.last_seen_at}",
+            f"expires {outcome.expires_at}" if outcome.expires_at else "",
+            f"supersedes {outcome.supersedes}" if outcome.supersedes else "",
+            f"derived from {', '.join(outcome.derived_from)}" if outcome.derived_from else "",
+        ),
+    )
+
+
+def gone(outcome: Gone) -> Card:
+    """Say where a fact was forgotten."""
+    return Card(
+        title=f"Forgotten: {outcome.id}, in {' and '.join(PLACES[tier] for tier in outcome.scopes)}",
+        detail=_sentences(
+            f"{outcome.kept} of other personas stay: only they may change theirs." if outcome.kept else ""
+        ),
+        level="success",
+    )
+
+
+def promoted(outcome: Promoted) -> Card:
+    """Say that a working fact is kept for good."""
+    return Card(title=f"Kept for good in {PLACES[outcome.scope]} [{outcome.id}]", level="success")
+
+
+def mark(fact: ShownFact) -> str:
+    """Return what stands before a fact's text wherever facts are listed: its kind, and who said it if that matters."""
+    by = f" · {fact.persona}" if fact.tier == "stm" and fact.persona else ""
+    said = " · said by a model, not the user" if fact.directive else ""
+    return f"{fact.kind}{by}{said}"
+
+
+def _line(line: Line) -> str:
+    fact = line.fact
+    text = f"[withheld: {fact.withheld}]" if fact.withheld else line.excerpt or "(too long to show in part; read it)"
+    return f"- [{fact.id}] ({mark(fact)}) {text}"
+
+
+def _facts(number: int) -> str:
+    return f"{number} fact" if number == 1 else f"{number} facts"
+
+
+def _sentences(*lines: str) -> tuple[str, ...]:
+    return tuple(line for line in lines if line)

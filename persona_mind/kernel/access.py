@@ -1,0 +1,127 @@
+"""Access: what every verb and every pipeline passes before it touches memory.
+
+The switch is asked first (``/mind off``), then the owner's scope is worked out; the permit that comes with it is asked
+again inside the store, before each lock and each rename: a write whose owner changed meanwhile does not happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from persona_hooks.errors import ConflictError, RefusedError
+from persona_hooks.owner import Owner, live_owner
+from persona_mind.kernel import scope as scopes
+from persona_mind.kernel.settings import ENABLED, MindSettings, collect
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from persona_hooks.bus import BusClient
+    from persona_hooks.ports import Session
+    from persona_hooks.turn import Turn
+    from persona_hooks.verbs import Call
+    from persona_mind.kernel.scope import Scope
+
+SWITCH: Final = "persona-mind-switch"
+"""The journal entry that holds ``{"enabled": bool}``; the last one in a log counts."""
+
+Permit = Callable[[], None]
+"""Raises once the work it stands for must not change anything any more."""
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is kept of one session between calls."""
+
+    settings: MindSettings
+    switch: bool | None
+
+
+class Access:
+    """The gate of one plugin instance."""
+
+    def __init__(self, bus: BusClient, home: Path, environ: Mapping[str, str]) -> None:
+        self._bus = bus
+        self._home = home
+        self._environ = environ
+        self._known: dict[str, _Known] = {}
+
+    def settings(self, session: Session) -> MindSettings:
+        """Return the settings as they were when the session began."""
+        return self._session(session).settings
+
+    def known_settings(self, session_id: str) -> MindSettings | None:
+        """Return the settings of a session that has begun here, without asking anybody."""
+        known = self._known.get(session_id)
+        return None if known is None else known.settings
+
+    def enabled(self, session: Session) -> bool:
+        """Return whether memory works in this session: the session's switch, else the setting."""
+        known = self._session(session)
+        return known.settings.enabled if known.switch is None else known.switch
+
+    def switch(self, session: Session, *, on: bool) -> bool:
+        """Turn memory on or off for this session, durably in its log; return whether that changed anything."""
+        if self.enabled(session) == on:
+            return False
+        session.journal.append(session.guard(), SWITCH, {"enabled": on})
+        self._session(session).switch = on
+        return True
+
+    def forget(self, session: Session) -> None:
+        """Let go of what is kept of a session that begins anew or has ended."""
+        self._known.pop(session.id, None)
+
+    def scope(self, session: Session, owner: Owner) -> Scope:
+        """Return the owner's scope in the session's project."""
+        project = scopes.find_project(session.cwd, self._home)
+        return scopes.Scope(owner.persona, scopes.segment(owner.persona), project)
+
+    def owner(self, session: Session) -> Owner:
+        """Return the live owner; see ``persona_hooks.owner.live_owner``."""
+        return live_owner(self._bus, session.id, session.seat)
+
+    def permit(self, session: Session, owner: Owner, turn: Turn) -> Permit:
+        """Return what the store asks before each lock and each rename."""
+
+        def check() -> None:
+            turn.check()
+            if self.owner(session) != owner:
+                raise ConflictError(
+                    "The memory's owner changed meanwhile; nothing was changed.", reason="owner_changed"
+                )
+
+        return check
+
+    def enter(self, call: Call) -> tuple[Scope, Permit]:
+        """Return the scope and the permit of a verb's call.
+
+        Raises:
+            RefusedError: Memory is off in this session, or a delegated worker asks.
+        """
+        if not self.enabled(call.session):
+            raise RefusedError(
+                f"Memory is off in this session. `/mind on` turns it on; `{ENABLED}` in persona/settings.json is the "
+                "lasting setting.",
+                reason="memory_off",
+            )
+        if call.owner.leg or call.session.leg:
+            raise RefusedError("A delegated worker reads memory in its prompt and has no memory tools.", reason="leg")
+        return self.scope(call.session, call.owner), self.permit(call.session, call.owner, call.turn)
+
+    def _session(self, session: Session) -> _Known:
+        known = self._known.get(session.id)
+        if known is None:
+            known = _Known(collect(self._bus, session.id, self._environ), _last_switch(session))
+            self._known[session.id] = known
+        return known
+
+
+def _last_switch(session: Session) -> bool | None:
+    # All branches are looked at: who turned memory off did not mean one branch of the conversation.
+    for entry in reversed(session.journal.entries()):
+        if entry.type == "custom" and entry.custom_type == SWITCH:
+            return entry.data.get("enabled") is not False
+    return None

@@ -1,0 +1,122 @@
+"""Scope: which files a memory belongs to. The project is found from where the person works; the persona is the owner's.
+
+Home is no project: someone who starts an agent there is not at work on a repository, and what is remembered there must
+not come back in every folder below it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from persona_hooks.errors import RefusedError
+
+DEFAULT_SEGMENT: Final = "_default"
+"""The file name of the owner that has no persona."""
+SHARED_SEGMENT: Final = "_shared"
+
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
+_DEVICES: Final = frozenset(
+    {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)}
+)
+_HASHED: Final = re.compile(r"-[0-9a-f]{12}\Z", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Where the person works.
+
+    Attributes:
+        root: The nearest directory above that is a Git work tree, else the working directory itself.
+        slug: The name of the project's files: readable, and unique by a hash of the canonical path.
+        home: True where the root is the person's home directory, which is no project.
+    """
+
+    root: Path
+    slug: str
+    home: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose memory, and where.
+
+    Attributes:
+        persona: The persona's name; None for the owner that has none.
+        segment: The persona's part of a file name, and its name on the rows that others can see.
+        project: The project.
+    """
+
+    persona: str | None
+    segment: str
+    project: Project
+
+
+def find_project(cwd: Path, home: Path) -> Project:
+    """Return the project that ``cwd`` belongs to. It need not exist."""
+    start, base = canonical(cwd), canonical(home)
+    root = next((place for place in (start, *start.parents) if place != base and _has_git(place)), start)
+    return Project(root, _slug(root), home=root == base)
+
+
+def segment(persona: str | None) -> str:
+    """Return the part of a file name that stands for ``persona``; no two names share one.
+
+    Raises:
+        RefusedError: The name ends as the hashed segment of another name does, so that the two would share a file.
+    """
+    if persona is None:
+        return DEFAULT_SEGMENT
+    name = unicodedata.normalize("NFC", persona)
+    short = _UNSAFE.sub("-", name).strip("-.")[:64]
+    if not short:
+        return f"persona-{_hash(name, 12)}"
+    if _reserved(short):
+        return f"persona-{short}-{_hash(name, 12)}"
+    # A name with capitals would share its file with the same name in small letters on Windows.
+    if short != name or (os.name == "nt" and name != name.lower()):
+        return f"{short}-{_hash(name, 12)}"
+    if _HASHED.search(name):
+        raise RefusedError(
+            "This persona's name ends like the file name of another persona. Rename it.", reason="shared_file_name"
+        )
+    return short
+
+
+def canonical(path: Path) -> Path:
+    """Return the path's one true form: absolute, links resolved, NFC, in lower case on Windows."""
+    real = unicodedata.normalize("NFC", _realpath(os.path.abspath(path)))  # noqa: PTH100 - a link is resolved below
+    return Path(real.lower() if os.name == "nt" else real)
+
+
+@lru_cache(maxsize=256)
+def _realpath(path: str) -> str:
+    return os.path.realpath(path)
+
+
+def _has_git(place: Path) -> bool:
+    try:
+        os.lstat(place / ".git")
+    except OSError:  # absent, or not ours to look at: in both cases no work tree that we can name
+        return False
+    return True
+
+
+def _slug(root: Path) -> str:
+    name = _UNSAFE.sub("-", root.name).strip("-")[:48] or "project"
+    return f"{name}-{_hash(str(root), 24)}"
+
+
+def _hash(text: str, digits: int) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:digits]
+
+
+def _reserved(short: str) -> bool:
+    lowered = short.lower()
+    return lowered in {DEFAULT_SEGMENT, SHARED_SEGMENT} or lowered.partition(".")[0] in _DEVICES

@@ -1,0 +1,81 @@
+"""The mind's settings, taken once a session from whoever keeps them, with the environment on top."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from persona_hooks.messages import Setting, SettingsQuery, SettingsReply
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from persona_hooks.bus import BusClient
+
+CaptureMode = Literal["auto", "prompt", "off"]
+
+ENABLED: Final = "mind.enabled"
+CAPTURE: Final = "mind.capture"
+NUDGE: Final = "mind.nudge"
+BRAKES: Final = "brief.brakes"
+
+_OFF: Final = frozenset({"off", "false", "0", "no"})
+
+
+@dataclass(frozen=True, slots=True)
+class MindSettings:
+    """What the person set, as it was when the session began.
+
+    Attributes:
+        enabled: Whether the mind works at all.
+        capture: ``auto`` writes strong cues, ``prompt`` only hints, ``off`` looks at nothing.
+        nudge: Whether hints are given.
+        brakes: Whether the owner's brief is known to declare brakes, so that silence about them is no answer.
+        sources: Where each of them came from.
+    """
+
+    enabled: bool = True
+    capture: CaptureMode = "auto"
+    nudge: bool = True
+    brakes: bool = False
+    sources: tuple[tuple[str, str], ...] = ()
+
+    def effective(self) -> tuple[Setting, ...]:
+        """Return them as others read them."""
+        values = {ENABLED: self.enabled, CAPTURE: self.capture, NUDGE: self.nudge}
+        known = dict(self.sources)
+        return tuple(Setting(key=key, value=value, source=known.get(key, "default")) for key, value in values.items())
+
+
+def collect(bus: BusClient, session_id: str, environ: Mapping[str, str]) -> MindSettings:
+    """Return the settings that hold for a session from now on."""
+    found: dict[str, tuple[object, str]] = {}
+    for reply in bus.ask(SettingsQuery(session_id=session_id), SettingsReply):
+        if reply.provider != bus.name:
+            found |= {setting.key: (setting.value, setting.source) for setting in reply.settings}
+    for key, variable in ((CAPTURE, "PI_PERSONA_MIND_CAPTURE"), (NUDGE, "PI_PERSONA_MIND_NUDGE")):
+        if environ.get(variable, "").strip():
+            found[key] = (environ[variable], variable)
+    return MindSettings(
+        enabled=_flag(found, ENABLED, default=True),
+        capture=_mode(found),
+        nudge=_flag(found, NUDGE, default=True),
+        brakes=_flag(found, BRAKES, default=False),
+        sources=tuple((key, source) for key, (_, source) in sorted(found.items()) if key in {ENABLED, CAPTURE, NUDGE}),
+    )
+
+
+def _flag(found: Mapping[str, tuple[object, str]], key: str, *, default: bool) -> bool:
+    value = found.get(key, (default, ""))[0]
+    if value is None:
+        return default
+    return value.strip().lower() not in _OFF if isinstance(value, str) else bool(value)
+
+
+def _mode(found: Mapping[str, tuple[object, str]]) -> CaptureMode:
+    """Return the mode; a word that is none of ours means ``auto``, and false means ``off``."""
+    value = found.get(CAPTURE, ("auto", ""))[0]
+    if value is False:
+        return "off"
+    word = value.strip().lower() if isinstance(value, str) else ""
+    return "prompt" if word == "prompt" else "off" if word == "off" else "auto"
