@@ -78,6 +78,10 @@ class Renderings:
             raise ValueError(f"entries of type {doubled[0]!r} have a renderer already")
         self._renderers |= other._renderers
 
+    def types(self) -> list[str]:
+        """Return the types that have a renderer."""
+        return sorted(self._renderers)
+
     def get(self, custom_type: str | None) -> Renderer | None:
         """Return the renderer of a type, or None."""
         return None if custom_type is None else self._renderers.get(custom_type)
@@ -287,6 +291,10 @@ class Runtime:
             return renderer(self.session, entry.data)
         except PersonaError as error:
             return refusal("render", error).card
+
+    def renders(self) -> list[str]:
+        """Return the types of custom entries that ``render`` makes a card of."""
+        return self._renderings.types()
 
     def states(self) -> list[PluginState]:
         """Return how each plugin fares, those that were left out included."""
