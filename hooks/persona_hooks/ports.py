@@ -97,7 +97,14 @@ class Receipt:
 
 
 class Journal(Protocol):
-    """The session log: append-only and branchable."""
+    """The session log: append-only and branchable.
+
+    Attributes:
+        generation: The generation of the session's runtime. The host raises it when it replaces the runtime; from then
+            on appends with an older guard are refused. Plugins leave it alone.
+    """
+
+    generation: int
 
     @property
     def leaf(self) -> str | None:

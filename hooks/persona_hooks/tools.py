@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from persona_hooks.errors import InvalidError, NotFoundError
@@ -91,9 +90,17 @@ def _needs(verb: AnyVerb) -> str:
     return f" Needs {', '.join(required)}." if required else ""
 
 
-@cache
+_SCHEMAS: dict[type[Params], Schema] = {}
+
+
 def parameters(params: type[Params]) -> Schema:
-    """Return the JSON Schema of one verb's parameters, inlined and without titles."""
+    """Return the JSON Schema of one verb's parameters, inlined and without titles; made once, so not to be changed."""
+    if params not in _SCHEMAS:
+        _SCHEMAS[params] = _schema(params)
+    return _SCHEMAS[params]
+
+
+def _schema(params: type[Params]) -> Schema:
     schema = params.model_json_schema(by_alias=True)
     definitions = schema.pop("$defs", {})
     inlined: Schema = _plain(schema, definitions)

@@ -1,0 +1,234 @@
+"""The session log's file: created whole, appended to under its lock, forced to disk before it counts.
+
+The lock is taken on the log itself, which is never replaced, for the milliseconds of one append. ``os`` is called by
+attribute, so that tests inject faults into this very code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from typing import IO, TYPE_CHECKING
+
+from persona_hooks.errors import (
+    BusyError,
+    CapacityError,
+    ConflictError,
+    CorruptError,
+    NotFoundError,
+    StorageError,
+    UncertainError,
+)
+from persona_hooks.logformat import MAX_LOG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LOCK_SECONDS = 10.0
+_POLL = 0.005
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
+_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+
+
+def read(path: Path, offset: int = 0) -> tuple[bytes, os.stat_result]:
+    """Return the log's bytes from ``offset``, and which file they came from.
+
+    Raises:
+        NotFoundError: There is no such file.
+        CorruptError: It is a link, or no regular file.
+        CapacityError: It is larger than ``MAX_LOG``.
+        StorageError: It cannot be read.
+    """
+    with _opened(path) as file:
+        status = os.fstat(file.fileno())
+        _check_size(path, status.st_size)
+        file.seek(offset)
+        return file.read(MAX_LOG + 1 - offset), status
+
+
+def status(path: Path) -> os.stat_result | None:
+    """Return what stands at ``path``, be it a dangling link; None where nothing does."""
+    try:
+        return os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute, for fault injection
+    except FileNotFoundError:
+        return None
+
+
+def create(path: Path, content: bytes) -> None:
+    """Create the log with ``content``, whole or not at all; directories are made as needed, private.
+
+    Raises:
+        FileExistsError: Somebody created it first.
+        StorageError: The file system refused; nothing was created.
+        UncertainError: It was created, but perhaps not on the disk.
+    """
+    _check_size(path, len(content))
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        _make_directory(path.parent)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC | _BINARY, 0o600)
+        try:
+            try:
+                _write(descriptor, content)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            _publish(temporary, path)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary)  # noqa: PTH108 - by attribute, for fault injection
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise _storage(path, error) from error
+    _sync_directory(path)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[IO[bytes]]:
+    """Hold the log's lock and its open file, positioned anywhere.
+
+    Raises:
+        BusyError: Another process held the lock for ``LOCK_SECONDS``.
+        ConflictError: The file was removed.
+        CorruptError: It is a link, or no regular file.
+        StorageError: It cannot be opened or locked.
+    """
+    import portalocker  # noqa: PLC0415 - 65 to 140 ms, which a process that only reads does not pay
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, (flags & ~os.O_CREAT) | _NOFOLLOW | _NONBLOCK | _CLOEXEC, 0o600)
+
+    lock = portalocker.Lock(
+        str(path), "r+b", timeout=LOCK_SECONDS, check_interval=_POLL, buffering=0, opener=opener,
+        raise_on_release_error=True,
+    )  # fmt: skip
+    try:
+        file = lock.acquire()
+    except portalocker.AlreadyLocked as error:
+        raise BusyError(f"{path} is in use by another process; nothing was changed.", path=str(path)) from error
+    except FileNotFoundError as error:
+        raise ConflictError(
+            f"{path} was removed while it was in use; nothing was written. Start a new session.",
+            reason="log_removed",
+            path=str(path),
+        ) from error
+    except (portalocker.LockException, OSError) as error:
+        raise _storage(path, error) from error
+    try:
+        _check_regular(path, os.fstat(file.fileno()))
+        yield file
+    finally:
+        lock.release()
+
+
+def append(file: IO[bytes], path: Path, content: bytes) -> None:
+    """Write ``content`` at the end of a ``locked`` file and force it to disk.
+
+    Raises:
+        CapacityError: The log would be larger than ``MAX_LOG``.
+        StorageError: It could not be written; what was written of it was taken back.
+        UncertainError: It was written, but perhaps not to the disk.
+    """
+    descriptor = file.fileno()
+    end = os.fstat(descriptor).st_size
+    _check_size(path, end + len(content))
+    os.lseek(descriptor, end, os.SEEK_SET)
+    try:
+        _write(descriptor, content)
+    except OSError as error:
+        # If even this fails, a torn line stays, which the next append isolates.
+        with contextlib.suppress(OSError):
+            os.ftruncate(descriptor, end)
+        raise _storage(path, error) from error
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # Never tried again on this descriptor: the kernel may have dropped the pages and would then report success.
+        raise UncertainError(
+            f"{path}: the last entry was written, but the disk did not confirm it.", path=str(path)
+        ) from error
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    try:
+        # Without O_NONBLOCK a FIFO at this path would hang the open for ever.
+        descriptor = os.open(path, os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY)
+    except FileNotFoundError as error:
+        raise NotFoundError(f"{path} does not exist.", path=str(path)) from error
+    except OSError as error:
+        raise _storage(path, error) from error
+    with os.fdopen(descriptor, "rb") as file:
+        _check_regular(path, os.fstat(descriptor))
+        yield file
+
+
+def _check_regular(path: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise CorruptError(f"{path} is not a regular file.", path=str(path))
+
+
+def _check_size(path: Path, length: int) -> None:
+    if length > MAX_LOG:
+        raise CapacityError(
+            f"{path}: a session log may be {MAX_LOG:,} bytes long. Fork it, or start a new session.",
+            limit="log",
+            path=str(path),
+        )
+
+
+def _write(descriptor: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _publish(temporary: Path, path: Path) -> None:
+    """Give the finished file its name, without replacing another."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # No hard links here (exFAT, some network mounts): the check leaves a gap, which the random name makes small.
+        if status(path) is not None:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from error
+        os.rename(temporary, path)  # noqa: PTH104 - by attribute, for fault injection
+
+
+def _make_directory(path: Path) -> None:
+    if not path.is_dir():
+        _make_directory(path.parent)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, 0o700)  # noqa: PTH102 - by attribute; pathlib would give parents the default mode
+
+
+def _sync_directory(path: Path) -> None:
+    if os.name == "nt":
+        return  # no such thing there
+    descriptor = os.open(path.parent, os.O_RDONLY | _CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # Some network file systems do not know it; they order renames themselves.
+        if error.errno not in {errno.EINVAL, errno.EOPNOTSUPP}:
+            raise UncertainError(f"{path} was created, but the disk did not confirm it.", path=str(path)) from error
+    finally:
+        os.close(descriptor)
+
+
+def _storage(path: Path, error: Exception) -> StorageError | CorruptError:
+    if isinstance(error, OSError) and error.errno == errno.ELOOP:
+        return CorruptError(f"{path} is a link, which is not followed.", path=str(path))
+    why = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else type(error).__name__
+    return StorageError(f"{path}: {why}; nothing was changed.", path=str(path))
