@@ -1,0 +1,207 @@
+"""Finding personas: the person's own, and a trusted project's.
+
+One broken brief never takes the others down: it becomes a fault with file and line. Names that could be taken for each
+other, by people or by a file system, are all refused, since they would share a memory; a project's persona never
+stands in for the person's own. Reading creates nothing and follows no link.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from persona_companion.briefreader import MAX_BRIEF_BYTES, Draft, read_folder, read_markdown, with_prompt
+from persona_companion.briefs import Brief, BriefOrigin
+from persona_companion.faults import Fault, FaultError, readable
+from persona_companion.names import canonical, likeness
+from persona_hooks.errors import NotFoundError, RefusedError
+from persona_store.files import OversizeError, open_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BRIEF_FILE: Final = "brief.yml"
+PROJECT_PARTS: Final = (".pi", "personas")
+MAX_PERSONAS: Final = 200
+"""How many folders and files of one place are looked at, in order of their names."""
+
+_SHOWN_NAMES: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """What was found.
+
+    Attributes:
+        briefs: The usable personas, in order of their names.
+        faults: What cannot be used, or not as written.
+        folder: The person's own folder, whether it exists or not.
+        untrusted: The project's folder, where there is one that is not read because the project is not trusted.
+    """
+
+    briefs: tuple[Brief, ...]
+    faults: tuple[Fault, ...]
+    folder: Path
+    untrusted: Path | None = None
+
+    def find(self, name: str) -> Brief:
+        """Return the persona called ``name``.
+
+        Raises:
+            NotFoundError: There is none to use. The message says why, and which there are; it never picks another.
+        """
+        wanted = canonical(name)
+        found = next((brief for brief in self.briefs if brief.name == wanted), None)
+        if found is not None:
+            return found
+        known = [brief.name for brief in self.briefs]
+        fault = next((fault for fault in self.faults if fault.fatal and wanted in fault.names), None)
+        if fault is not None:
+            raise NotFoundError(f"That persona cannot be used: {fault.text}.", reason="broken_persona", known=known)
+        raise NotFoundError(
+            f"There is no persona of that name. {self._known(known)}{self._hint()}",
+            reason="unknown_persona",
+            known=known,
+        )
+
+    def _known(self, names: list[str]) -> str:
+        if not names:
+            return f"There are none yet; they live in {readable(self.folder)}."
+        more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
+        return f"There are: {', '.join(names[:_SHOWN_NAMES])}{more}."
+
+    def _hint(self) -> str:
+        return " The project has personas of its own, which are used once you trust it." if self.untrusted else ""
+
+
+def discover(agent_dir: Path, cwd: Path, home: Path, *, trusted: bool) -> Catalogue:
+    """Return the personas of a session that works in ``cwd``. Creates nothing and raises nothing."""
+    folder = agent_dir / "persona" / "personas"
+    found = [*_read(agent_dir, ("persona", "personas"), "user")]
+    root = project_root(cwd, home)
+    project = None if root is None else root.joinpath(*PROJECT_PARTS)
+    untrusted = None
+    if root is not None and project is not None:
+        if trusted:
+            found += _read(root, PROJECT_PARTS, "project")
+        elif os.path.isdir(project):  # noqa: PTH112 - Path.is_dir raises where a directory may not be entered
+            untrusted = project
+    briefs, clashes = _apart([item for item in found if isinstance(item, Brief)])
+    faults = [item for item in found if isinstance(item, Fault)]
+    warnings = [fault for brief in briefs for fault in brief.warnings]
+    return Catalogue(tuple(briefs), (*faults, *clashes, *warnings), folder, untrusted)
+
+
+def project_root(cwd: Path, home: Path) -> Path | None:
+    """Return the nearest directory from ``cwd`` upwards that holds ``.git``, else ``cwd``; None for the home."""
+    real, real_home = Path(os.path.realpath(cwd)), Path(os.path.realpath(home))
+    for directory in (real, *real.parents):
+        if directory != real_home and os.path.exists(directory / ".git"):  # noqa: PTH110 - as above
+            return directory
+    return None if real == real_home else real
+
+
+def _read(root: Path, parts: tuple[str, ...], origin: BriefOrigin) -> Iterator[Brief | Fault]:
+    path = root.joinpath(*parts)
+    try:
+        with open_directory(root, parts):
+            candidates = list(_candidates(path))
+    except FileNotFoundError:
+        return
+    except RefusedError as error:
+        yield Fault(path, error.message)
+        return
+    except OSError as error:
+        yield Fault(path, f"it cannot be read ({error.strerror})")
+        return
+    for name, is_folder in candidates[:MAX_PERSONAS]:
+        try:
+            found = _folder(root, (*parts, name), origin) if is_folder else _markdown(root, parts, name, origin)
+        except FaultError as error:
+            yield error.fault.about(canonical(name.removesuffix(".md")))
+        else:
+            if found is not None:
+                yield found
+    if len(candidates) > MAX_PERSONAS:
+        last = readable(candidates[MAX_PERSONAS - 1][0])
+        yield Fault(path, f"it holds more than {MAX_PERSONAS} personas; those after {last} are left out")
+
+
+def _candidates(path: Path) -> Iterator[tuple[str, bool]]:
+    """Yield what may be a persona: its name, and whether it is a folder. Links are among them, to be refused."""
+    with os.scandir(path) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            is_markdown = entry.name.endswith(".md")
+            if not entry.name.startswith(".") and (is_markdown or entry.is_dir()):
+                yield entry.name, not is_markdown
+
+
+def _folder(root: Path, parts: tuple[str, ...], origin: BriefOrigin) -> Brief | None:
+    path = root.joinpath(*parts)
+    data = _bytes(root, parts, BRIEF_FILE)
+    if data is None:
+        return None
+    if (path / "brief.yaml").exists():
+        raise FaultError(Fault(path, f"it holds both {BRIEF_FILE} and brief.yaml; keep one"))
+    draft: Draft = read_folder(path / BRIEF_FILE, data, origin)
+    if draft.prompt_file is None:
+        return draft.brief
+    *inner, name = draft.prompt_file
+    prompt = _bytes(root, (*parts, *inner), name)
+    if prompt is None:
+        raise FaultError(Fault(path / BRIEF_FILE, "promptFile: there is no such file", draft.line, "promptFile"))
+    return with_prompt(draft, path.joinpath(*draft.prompt_file), prompt)
+
+
+def _markdown(root: Path, parts: tuple[str, ...], name: str, origin: BriefOrigin) -> Brief | None:
+    data = _bytes(root, parts, name)
+    return None if data is None else read_markdown(root.joinpath(*parts, name), data, origin)
+
+
+def _bytes(root: Path, parts: tuple[str, ...], name: str) -> bytes | None:
+    """Return a file's bytes, or None where there is no such file."""
+    path = root.joinpath(*parts, name)
+    try:
+        with open_directory(root, parts) as directory:
+            return directory.read(name, MAX_BRIEF_BYTES)[0]
+    except FileNotFoundError:
+        return None
+    except OversizeError:
+        raise FaultError(Fault(path, f"it is larger than {MAX_BRIEF_BYTES // 1024} KiB")) from None
+    except RefusedError as error:
+        raise FaultError(Fault(path, error.message)) from None
+    except OSError as error:
+        raise FaultError(Fault(path, f"it cannot be read ({error.strerror})")) from None
+
+
+def _apart(briefs: list[Brief]) -> tuple[list[Brief], list[Fault]]:
+    """Return the briefs whose names nobody can take for another's, and the faults of the others."""
+    groups: dict[str, list[Brief]] = {}
+    for brief in briefs:
+        groups.setdefault(likeness(brief.name), []).append(brief)
+    usable: list[Brief] = []
+    faults: list[Fault] = []
+    for group in groups.values():
+        own = [brief for brief in group if brief.origin == "user"]
+        rivals = own or group
+        if len(rivals) == 1:
+            usable += rivals
+        else:
+            faults += [_clash(brief, next(b for b in rivals if b is not brief)) for brief in rivals]
+        if own:
+            faults += [_shadow(brief, own[0]) for brief in group if brief.origin == "project"]
+    return sorted(usable, key=lambda brief: brief.name), faults
+
+
+def _clash(brief: Brief, other: Brief) -> Fault:
+    where = f"{readable('/'.join(other.path.parts[-2:]))}:{other.line}"
+    how = "has the same name" if other.name == brief.name else f"has a name too like it, {other.name}"
+    return Fault(brief.path, f"neither can be used: {where} {how}; rename one", brief.line, "name").about(brief.name)
+
+
+def _shadow(brief: Brief, own: Brief) -> Fault:
+    message = f"a project's persona may not pass for your own {own.name}; it is left out"
+    # Not about a name: the person's own persona of that name stays usable.
+    return Fault(brief.path, message, brief.line, "name")

@@ -1,0 +1,45 @@
+"""Names of personas: their one spelling, and which names may not stand side by side."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+from persona_hooks.errors import RefusedError
+from persona_store.confusables import check_name, skeleton
+
+MAX_NAME: Final = 128
+"""The longest name in characters, as the messages of the bus allow."""
+
+NONE: Final = "none"
+"""What a person writes to ask for no persona; so it is no persona's name."""
+
+_DEVICES: Final = frozenset(
+    {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
+)
+
+
+def canonical(name: str) -> str:
+    """Return the one spelling under which a name is kept and compared: NFC, without space around it."""
+    return unicodedata.normalize("NFC", name).strip()
+
+
+def check(name: str) -> None:
+    """Raise unless the canonical ``name`` may be a persona's.
+
+    Raises:
+        RefusedError: It is too long, reserved, a device name of Windows, mixes scripts or hides characters.
+            The message does not repeat it.
+    """
+    if len(name) > MAX_NAME:
+        raise RefusedError(
+            f"This persona name is refused: it is longer than {MAX_NAME} characters.", reason="unsafe_name"
+        )
+    check_name(name, kind="persona")
+    if name.casefold() == NONE or name.partition(".")[0].strip().casefold() in _DEVICES:
+        raise RefusedError("This persona name is refused: the system uses it itself.", reason="unsafe_name")
+
+
+def likeness(name: str) -> str:
+    """Return a key that is equal for names that people, or file systems, would take for each other."""
+    return skeleton(name)

@@ -1,0 +1,95 @@
+"""Words for what the companion's verbs return. Lines are made for 80 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Final
+
+from persona_hooks.cards import COMPACT_LINES, Card, Level, clip, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from persona_companion.outcomes import Checked, Chosen, Listed, ListedPersona, Shown
+
+COLUMNS: Final = 80
+
+
+def listed(outcome: Listed) -> Card:
+    """Return the card of ``/persona``: who speaks, then who else could."""
+    rows = [_row(persona, _name_width(outcome.personas)) for persona in outcome.personas]
+    problems = [line for problem in outcome.problems for line in _wrap(f"! {problem.text}")]
+    blocked = outcome.state == "blocked"
+    if blocked:
+        title, lines = "Memory is closed: nobody speaks here.", [*_wrap(outcome.why), *rows]
+    else:
+        title, lines = f"{outcome.active or 'No persona'} speaks here ({outcome.why}).", rows
+    hint = "Choose with /persona use NAME." if rows else ""
+    if not rows:
+        lines += _wrap(f"There are no personas yet. Make a folder with a brief.yml in {outcome.folder}")
+    if outcome.untrusted:
+        lines += _wrap("This project has personas of its own; they are offered once you trust it.")
+    return _card(title, [*lines, *problems], "warning" if blocked or problems else "info", hint)
+
+
+def chosen(outcome: Chosen) -> Card:
+    """Return the card of ``/persona use`` and ``/persona none``."""
+    name = outcome.active or "No persona"
+    title = f"{name} speaks here now." if outcome.changed == "yes" else f"{name} speaks here already."
+    if outcome.pinned:
+        line = "Later sessions begin as PI_PERSONA_DEFAULT says."
+    elif outcome.remembered:
+        line = "Later sessions begin the same way."
+    else:
+        line = "This holds for this session only: choices are not remembered (persona.persist)."
+    return _card(title, _wrap(line), "success")
+
+
+def shown(outcome: Shown) -> Card:
+    """Return the card of ``/persona show``."""
+    facts = [outcome.description] if outcome.description else []
+    facts.append(f"{outcome.path}:{outcome.line}")
+    asks = [f"{what} {value}" for what, value in (("role", outcome.role), ("model", outcome.model)) if value]
+    if asks:
+        facts.append(f"Asks for: {', '.join(asks)}.")
+    if outcome.notebook:
+        facts.append("It keeps a notebook; its objective is withheld while a brake may hold.")
+    objective = [f"Objective: {outcome.objective}"] if outcome.objective else []
+    problems = [f"! {problem.text}" for problem in outcome.problems]
+    wrapped = [line for fact in (*facts, *objective, *problems) for line in _wrap(fact)]
+    return _card(f"{outcome.name}{' (of this project)' * (outcome.origin == 'project')}", [*wrapped, outcome.prompt])
+
+
+def checked(outcome: Checked) -> Card:
+    """Return the card of ``/persona doctor``."""
+    if not outcome.problems:
+        return Card("Personas and settings are in order.", (f"{outcome.personas} personas.",), level="success")
+    count = len(outcome.problems)
+    title = f"{count} {'thing' if count == 1 else 'things'} to correct in personas and settings."
+    return _card(title, [line for problem in outcome.problems for line in _wrap(problem.text)], "warning")
+
+
+def _card(title: str, lines: Iterable[str], level: Level = "info", hint: str = "") -> Card:
+    kept = [line for line in lines if line]
+    return Card(title, tuple(kept[:COMPACT_LINES]), tuple(kept[COMPACT_LINES:]), level, hint)
+
+
+def _name_width(personas: Iterable[ListedPersona]) -> int:
+    from wcwidth import wcswidth  # noqa: PLC0415 - tables; only a list of personas needs them
+
+    return min(24, max((wcswidth(persona.name) for persona in personas), default=0))
+
+
+def _row(persona: ListedPersona, width: int) -> str:
+    from wcwidth import wcswidth  # noqa: PLC0415 - as above
+
+    name = clip(persona.name, width)
+    place = "project: " if persona.origin == "project" else ""
+    mark = "*" if persona.active else " "
+    return clip(
+        f"{mark} {name}{' ' * (width - wcswidth(name))}  {place}{one_line(persona.description)}".rstrip(), COLUMNS
+    )
+
+
+def _wrap(text: str) -> list[str]:
+    return textwrap.wrap(one_line(text), COLUMNS, break_long_words=False, break_on_hyphens=False) or [""]
