@@ -6,10 +6,8 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from persona_companion.discovery import Catalogue, discover
 from persona_companion.names import NONE, canonical
 from persona_companion.ownership import Ownership, Seat
-from persona_companion.prompt import objective_allowed, persona_block
 from persona_companion.roles import resolve
 from persona_companion.selection import PIN, Selection, Wish, select, wish
 from persona_companion.settings import Settings, SettingsFile
@@ -17,6 +15,7 @@ from persona_hooks.errors import Changed, ConflictError, PersonaError, RefusedEr
 
 if TYPE_CHECKING:
     from persona_companion.briefs import Brief
+    from persona_companion.discovery import Catalogue
     from persona_companion.faults import Fault
     from persona_hooks.messages import Setting
     from persona_hooks.ports import Host, Session
@@ -76,6 +75,8 @@ class Companion:
 
     def catalogue(self, session: Session) -> Catalogue:
         """Return the personas there are for ``session``, read now."""
+        from persona_companion.discovery import discover  # noqa: PLC0415 - without a persona no brief is read
+
         return discover(self._host.agent_dir, session.cwd, self._host.home, trusted=session.trusted)
 
     def settings_faults(self) -> tuple[Fault, ...]:
@@ -123,6 +124,8 @@ class Companion:
             return None
         if brief is None:
             return None
+        from persona_companion.prompt import objective_allowed, persona_block  # noqa: PLC0415 - as for briefs
+
         return persona_block(brief, objective=objective_allowed(self._host.bus, session, brief))
 
     def settings(self, seat: Seat) -> tuple[Setting, ...]:

@@ -6,7 +6,6 @@ import unicodedata
 from typing import Final
 
 from persona_hooks.errors import RefusedError
-from persona_store.confusables import check_name, skeleton
 
 MAX_NAME: Final = 128
 """The longest name in characters, as the messages of the bus allow."""
@@ -31,6 +30,8 @@ def check(name: str) -> None:
         RefusedError: It is too long, reserved, a device name of Windows, mixes scripts or hides characters.
             The message does not repeat it.
     """
+    from persona_store.confusables import check_name  # noqa: PLC0415 - its tables are not needed where nobody is named
+
     if len(name) > MAX_NAME:
         raise RefusedError(
             f"This persona name is refused: it is longer than {MAX_NAME} characters.", reason="unsafe_name"
@@ -42,4 +43,6 @@ def check(name: str) -> None:
 
 def likeness(name: str) -> str:
     """Return a key that is equal for names that people, or file systems, would take for each other."""
+    from persona_store.confusables import skeleton  # noqa: PLC0415 - as above
+
     return skeleton(name)

@@ -1,45 +1,13 @@
-"""What the companion's verbs take and return."""
+"""What the companion's verbs return."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from persona_hooks.verbs import Outcome, Params, Place
-
-
-class ListPersonas(Params):
-    """Show who speaks here and which personas there are."""
-
-
-class UsePersona(Params):
-    """Let another persona speak here; its memory is used from now on."""
-
-    name: Annotated[
-        str,
-        Field(min_length=1, max_length=200, description="The persona's name, as /persona lists it."),
-        Place.REST,
-    ]
-
-
-class UseNoPersona(Params):
-    """Let no persona speak here; memory without a persona is used from now on."""
-
-
-class ShowPersona(Params):
-    """Show one persona whole: where it is defined, what it asks for, its prompt."""
-
-    name: Annotated[
-        str | None,
-        Field(min_length=1, max_length=200, description="The persona's name; the one that speaks here if left out."),
-        Place.REST,
-    ] = None
-
-
-class CheckPersonas(Params):
-    """Check every brief and the settings, and name what to correct."""
+from persona_hooks.verbs import Outcome
 
 
 class _Part(BaseModel):

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from persona_companion.legs import LEG_PERSONA, leg_payload
 from persona_companion.names import NONE, canonical
 from persona_hooks.errors import PersonaError, RefusedError
 
@@ -79,9 +78,12 @@ def wish(session: Session, environ: Mapping[str, str], remembered: Callable[[], 
     Raises:
         PersonaError: It cannot be known: a leg's launcher is not understood or silent, or the settings are damaged.
     """
-    payload = leg_payload(environ) if session.leg else None
-    if payload is not None:
-        return Wish(payload.persona, "leg")
+    if session.leg:
+        from persona_companion.legs import leg_payload  # noqa: PLC0415 - only a leg has one
+
+        payload = leg_payload(environ)
+        if payload is not None:
+            return Wish(payload.persona, "leg")
     asked: list[tuple[str | None, Source]] = [(session.persona, "flag"), (environ.get(PIN), "pin")]
     for name, source in asked:
         if name and name.strip():
@@ -90,7 +92,7 @@ def wish(session: Session, environ: Mapping[str, str], remembered: Callable[[], 
     if session.leg and last is not None:
         # The remembered choice is the latest of any session: it may not be the one that launched this worker.
         raise RefusedError(
-            f"This worker was not told whose it is ({LEG_PERSONA} is not set), so it has no memory.",
+            "This worker was not told whose it is (PI_PERSONA_LEG_PERSONA is not set), so it has no memory.",
             reason="unknown_launcher",
         )
     return Wish(last, "none" if last is None else "remembered")

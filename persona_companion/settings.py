@@ -12,6 +12,7 @@ written.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
@@ -174,7 +175,9 @@ class SettingsFile:
 
     def read(self) -> Settings:
         """Return the settings as they stand; every malformation is in ``faults`` or ``unreadable``."""
-        from persona_store.jsonfile import JsonFile  # noqa: PLC0415 - the store's weight, met once a session
+        if not os.path.lexists(self.path):
+            return Settings(self.path)
+        from persona_store.jsonfile import JsonFile  # noqa: PLC0415 - the store's weight, only where there is a file
 
         try:
             values = JsonFile(self.path, self.path.parent).read().values

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import COMPACT_LINES, Card, Level, clip, one_line
@@ -92,4 +91,6 @@ def _row(persona: ListedPersona, width: int) -> str:
 
 
 def _wrap(text: str) -> list[str]:
+    import textwrap  # noqa: PLC0415 - only answers need it
+
     return textwrap.wrap(one_line(text), COLUMNS, break_long_words=False, break_on_hyphens=False) or [""]
