@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from persona_mind.recall.explain import Hit
+    from persona_mind.recall.vectors import Vectors
 
 
 class Index:
@@ -24,11 +25,13 @@ class Index:
 
     Args:
         language: The language of texts that do not show theirs by their function words.
+        vectors: Vectors of this index alone; without them meaning does not count.
     """
 
-    def __init__(self, *, language: str = "english") -> None:
+    def __init__(self, *, language: str = "english", vectors: Vectors | None = None) -> None:
         self._analyser = Analyser(language)
         self._postings = Postings(self._analyser)
+        self._vectors = vectors
 
     def __len__(self) -> int:
         return len(self._postings)
@@ -44,7 +47,7 @@ class Index:
         wanted = {doc.key: doc for doc in docs}
         gone = [key for key in self._postings.slots if key not in wanted]
         for key in gone:
-            self._postings.remove(key)
+            self._remove(key)
         added = changed = 0
         for doc in wanted.values():
             match self._put(doc):
@@ -59,7 +62,7 @@ class Index:
     def _put(self, doc: Doc) -> str:
         slot = self._postings.slots.get(doc.key)
         if slot is None:
-            self._postings.add(doc)
+            self._add(doc)
             return "added"
         held = self._postings.entries[slot].doc
         if held is doc or held == doc:
@@ -67,9 +70,26 @@ class Index:
         if (held.text, held.tags, held.group, held.seq) == (doc.text, doc.tags, doc.group, doc.seq):
             self._postings.restate(doc)
         else:
-            self._postings.remove(doc.key)
-            self._postings.add(doc)
+            self._remove(doc.key)
+            self._add(doc)
         return "changed"
+
+    def _add(self, doc: Doc) -> None:
+        slot = self._postings.add(doc)
+        if self._vectors is not None:
+            self._vectors.put(slot, embedded_text(doc))
+
+    def _remove(self, key: str) -> None:
+        slot = self._postings.remove(key)
+        if self._vectors is not None:
+            self._vectors.drop(slot)
+
+    def embed(self, most: int = 32) -> int:
+        """Work out the vectors of at most ``most`` documents that have none yet, and return how many are left.
+
+        A vector takes milliseconds, so that the caller says when there is time; a search uses those that are there.
+        """
+        return 0 if self._vectors is None else self._vectors.fill(most)
 
     def search(self, query: str, k: int = 10, profile: Profile = ITEMS, *, now: float | None = None) -> list[Hit]:
         """Return the best ``k`` documents for a question or a cue, best first; fewer when fewer match.
@@ -84,4 +104,11 @@ class Index:
             now: The moment "yesterday" and "last May" are counted from, in seconds since the epoch; by default
                 the time of the newest document.
         """
-        return rank(self._postings, read(self._postings, self._analyser, query, now), k, profile)
+        wanted = read(self._postings, self._analyser, query, now)
+        meaning = self._vectors.likeness(query) if self._vectors is not None and query.strip() else None
+        return rank(self._postings, wanted, k, profile, meaning)
+
+
+def embedded_text(doc: Doc) -> str:
+    """Return the text that a document's vector is made of: its tags (a speaker's name tells much), then its text."""
+    return f"{', '.join(doc.tags)}: {doc.text}" if doc.tags else doc.text
