@@ -8,6 +8,7 @@ leaves no file; what was appended until then is held and written with it.
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import threading
 from abc import ABC, abstractmethod
@@ -280,6 +281,18 @@ class JsonlJournal(SessionLog):
     def damage(self) -> list[Damage]:
         """The lines of the file that could not be read and were isolated, for ``doctor``."""
         return [] if self._cursor is None else self._cursor.damage()
+
+    def keep(self) -> None:
+        """Write what is held although nobody spoke, for a session that is one command after another.
+
+        Where nothing is held, nothing is written.
+        """
+        with self._lock:
+            if self._pending and logfile.status(self._path) is None:
+                with contextlib.suppress(FileExistsError):
+                    self._create([])
+            if self._pending:
+                self._join()
 
     def fork(self, entry_id: str | None, path: Path, *, session_id: str | None = None) -> JsonlJournal:
         """Return a new log at ``path`` with the path to ``entry_id``, under the same ids; None gives an empty one.

@@ -1,0 +1,140 @@
+"""``persona doctor``: how the plugins fare, what a host lacks and what that costs, which models and paths are used."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from persona_hooks.cards import Card
+from persona_hooks.errors import NotFoundError, PersonaError
+from persona_hooks.ports import Capabilities
+from persona_hooks.verbs import Answer
+from persona_host.embedded.choice import HOW, facts
+from persona_host.embedded.shelf import Shelf
+from persona_host.oneshot import CAPABILITIES, opened, printed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from persona_host.embedded.models import HostModels
+    from persona_host.place import Place
+    from persona_host.runtime import Runtime
+
+HOSTS = {
+    "command-line": CAPABILITIES,
+    "embedded": Capabilities(),
+    "pi": Capabilities(),
+    "mcp": Capabilities(journal=False, branches=False, ui=False, models=False, injection=False, scheduler=False),
+}
+COSTS = {
+    "journal": "cards and notes are not kept with the conversation",
+    "branches": "notes cannot follow a branch of the conversation",
+    "ui": "cards and notices are not shown as they come",
+    "models": "no extraction and no automatic review",
+    "tools": "the model cannot save or look up memory by itself",
+    "injection": "memory reaches the model only when it asks for it",
+    "scheduler": "wakes and reviews wait for the next command",
+}
+ROLES = ("default", "routing", "flash")
+
+
+def doctor(place: Place, host: str, *, as_json: bool, plain: bool) -> int:
+    """Print the report for ``host`` and return the exit status: 1 where a plugin failed or is slow.
+
+    Raises:
+        NotFoundError: There is no host of that name.
+    """
+    if host not in HOSTS:
+        raise NotFoundError(f"--host: known here are {', '.join(sorted(HOSTS))}.", reason="unknown_host")
+    with opened(place) as (runtime, models):
+        report = examine(runtime, models, place, host)
+    return printed(_answer(report), as_json=as_json, plain=plain)
+
+
+def examine(runtime: Runtime, models: HostModels, place: Place, host: str) -> dict[str, Any]:
+    """Return the report as JSON values; it holds no text of a memory."""
+    capabilities = asdict(HOSTS[host])
+    return {
+        "host": host,
+        "owner": _owner(runtime),
+        "plugins": [asdict(state) for state in runtime.states()],
+        "problems": [f"{plugin}: {what}" for plugin, what in runtime.problems],
+        "lacking": {name: COSTS[name] for name, there in capabilities.items() if not there},
+        "models": {role: facts(models.roles.choice(role)) for role in (*ROLES, *_unknown(models))},
+        "unknownRoles": _unknown(models),
+        "paths": {name: {"path": str(path), "exists": path.exists()} for name, path in _paths(place).items()},
+    }
+
+
+def _owner(runtime: Runtime) -> dict[str, Any]:
+    try:
+        owner = runtime.owner()
+    except PersonaError as error:
+        return {"ready": False, "reason": error.reason, "message": error.message}
+    return {"ready": True, "persona": owner.persona, "provider": owner.provider, "leg": owner.leg}
+
+
+def _unknown(models: HostModels) -> list[str]:
+    return [role for role in models.roles.names() if role not in ROLES]
+
+
+def _paths(place: Place) -> dict[str, Path]:
+    return {
+        "agent directory": place.agent_dir,
+        "memory": place.agent_dir / "persona-mind",
+        "companion": place.agent_dir / "persona",
+        "settings": place.agent_dir / "persona" / "settings.json",
+        "sessions": Shelf(place.agent_dir, place.cwd).folder,
+        "working directory": place.cwd,
+    }
+
+
+def _answer(report: dict[str, Any]) -> Answer:
+    states: list[dict[str, Any]] = report["plugins"]
+    bad = [state["name"] for state in states if state["state"] != "loaded"]
+    title = f"Trouble with {', '.join(bad)}." if bad else f"{len(states)} plugins are loaded."
+    lines = [*_owner_lines(report), *_plugin_lines(report), *_lacking_lines(report), *_model_lines(report)]
+    lines += ["Paths:", *(_path_line(name, entry) for name, entry in report["paths"].items())]
+    card = Card(title, tuple(lines), level="error" if bad else "success")
+    return Answer("doctor", ok=not bad, changed="no", card=card, details=report)
+
+
+def _owner_lines(report: dict[str, Any]) -> list[str]:
+    owner = report["owner"]
+    if not owner["ready"]:
+        return [f"Memory: refused ({owner['reason']}). {owner['message']}"]
+    leg = ", a delegated leg" if owner["leg"] else ""
+    return [f"Memory: of {owner['persona'] or 'no persona'}, as {owner['provider']} says{leg}."]
+
+
+def _plugin_lines(report: dict[str, Any]) -> list[str]:
+    lines = ["Plugins:"]
+    for state in report["plugins"]:
+        detail = f": {state['detail']}" if state["detail"] else ""
+        lines.append(f"  {state['name']}  {state['state']}{detail}")
+        lines += [f"    {', '.join(state['hooks'])}"] if state["hooks"] else []
+    problems = report["problems"]
+    return [*lines, *(["Problems on the bus:", *(f"  {item}" for item in problems)] if problems else [])]
+
+
+def _lacking_lines(report: dict[str, Any]) -> list[str]:
+    lacking = report["lacking"]
+    if not lacking:
+        return [f"The host {report['host']} lacks nothing."]
+    return [f"The host {report['host']} lacks:", *(f"  {name}: {cost}" for name, cost in lacking.items())]
+
+
+def _model_lines(report: dict[str, Any]) -> list[str]:
+    models: dict[str, dict[str, Any]] = report["models"]
+    if models["default"]["model"] is None:
+        return ["Models: none is configured.", f"  {HOW}"]
+    lines = ["Models:"]
+    for role, choice in models.items():
+        note = "  (not a known role)" if role in report["unknownRoles"] else ""
+        where = f" at {choice['baseUrl']}" if choice["baseUrl"] else ""
+        lines.append(f"  {role}: {choice['model']}{where}{note}")
+    return lines
+
+
+def _path_line(name: str, entry: dict[str, Any]) -> str:
+    return f"  {name}: {entry['path']}{'' if entry['exists'] else '  (not created)'}"

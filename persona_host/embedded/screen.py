@@ -1,0 +1,59 @@
+"""What a conversation shows, as values, and the port that shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from persona_hooks.cards import Card
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from persona_hooks.verbs import Answer
+
+Kind = Literal["reply", "card", "answer", "tool", "notice", "no_model", "error", "handled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One outcome.
+
+    Attributes:
+        kind: ``reply`` is the model's, ``answer`` a command's, ``tool`` a tool call's, ``card`` an entry of the log,
+            ``handled`` a plugin's in the model's place; ``no_model`` and ``error`` stand where one would; ``notice``
+            is the host's.
+        ok: Whether it is what was asked for.
+        card: The words; for a reply, its text as the title.
+        data: Facts for programs.
+        whole: Show every line of the card: the person asked for it.
+    """
+
+    kind: Kind
+    ok: bool
+    card: Card
+    data: Mapping[str, Any] = field(default_factory=dict)
+    whole: bool = False
+
+
+class Screen(Protocol):
+    """Where a conversation is shown. Called from one thread at a time."""
+
+    def delta(self, text: str) -> None:
+        """Show a piece of a reply that is being streamed."""
+
+    def show(self, event: Event) -> None:
+        """Show an outcome. A reply's text was streamed before; it ends here."""
+
+
+def answered(answer: Answer) -> Event:
+    """Return the event for a command's answer."""
+    return Event("answer", answer.ok, answer.card, {"verb": answer.verb, **answer.details}, whole=True)
+
+
+def carded(card: Card, kind: Kind = "card", data: Mapping[str, Any] | None = None, *, whole: bool = False) -> Event:
+    """Return the event for a card; it is ok unless it warns."""
+    return Event(kind, card.level in {"info", "success"}, card, data or {}, whole)
+
+
+STOPPED = Event("notice", ok=True, card=Card("Stopped. What was said is kept.", level="warning"))

@@ -1,0 +1,213 @@
+"""The host's own slash commands, beside those that plugins register."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from persona_hooks.cards import Card, clip, one_line
+from persona_hooks.commands import complete, usage
+from persona_hooks.errors import PersonaError
+from persona_hooks.verbs import refusal
+from persona_host.embedded.choice import HOW, facts
+from persona_host.embedded.screen import Event
+from persona_host.embedded.transcript import Replied, Returned, Said, line_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from persona_hooks.ports import Entry
+    from persona_host.embedded.host import EmbeddedHost
+
+LISTED = 20
+WIDTH = 60
+
+
+class Leave(Exception):  # noqa: N818 - it ends the conversation, which is no error
+    """The person wants to leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One of the host's own commands."""
+
+    form: str
+    summary: str
+    run: Callable[[EmbeddedHost, str], Event]
+
+    @property
+    def name(self) -> str:
+        """The word after the slash."""
+        return self.form.split()[0]
+
+
+def run(host: EmbeddedHost, line: str) -> None:
+    """Perform a line that begins with a slash, and show its answer.
+
+    Raises:
+        Leave: It says so.
+    """
+    name, _, rest = line[1:].partition(" ")
+    own = COMMANDS.get(name)
+    if own is not None:
+        host.screen.show(_outcome(own, host, rest.strip()))
+        return
+    if name in roots(host):
+        host.command(line)
+        return
+    known = ", ".join(f"/{word}" for word in sorted({*COMMANDS, *roots(host)}))
+    card = Card("There is no such command.", (f"Known here: {known}.",), level="warning", hint=ESCAPE)
+    host.screen.show(Event("answer", ok=False, card=card, data={"reason": "unknown_command"}, whole=True))
+
+
+ESCAPE = "A message that begins with a slash is sent by putting a space before it."
+
+
+def roots(host: EmbeddedHost) -> set[str]:
+    """Return the first words of the plugins' commands."""
+    return {verb.command.split()[0] for verb in host.runtime.registry.shown_to("person")}
+
+
+def completions(host: EmbeddedHost, line: str) -> list[str]:
+    """Return what may follow in ``line``, which begins with a slash."""
+    own = [f"/{name}" for name in COMMANDS if f"/{name}".startswith(line) and f"/{name}" != line]
+    return sorted({*own, *complete(host.runtime.registry, line)}, key=lambda item: (not item.startswith("/"), item))
+
+
+def _outcome(command: Command, host: EmbeddedHost, rest: str) -> Event:
+    try:
+        return command.run(host, rest)
+    except PersonaError as error:
+        answer = refusal(command.name, error)
+        return Event("answer", ok=False, card=answer.card, data=answer.details, whole=True)
+
+
+def _answer(card: Card, **data: object) -> Event:
+    return Event("answer", ok=True, card=card, data=data, whole=True)
+
+
+def _help(host: EmbeddedHost, rest: str) -> Event:
+    del rest
+    forms = [(f"/{command.form}", command.summary) for command in COMMANDS.values()]
+    forms += [(usage(verb), verb.summary) for verb in host.runtime.registry.shown_to("person")]
+    lines = [f"{form}\n    {summary}" for form, summary in forms]
+    return _answer(Card("Commands:", tuple(lines), hint=ESCAPE), commands=[form for form, _ in forms])
+
+
+def _new(host: EmbeddedHost, rest: str) -> Event:
+    del rest
+    host.new()
+    session = host.runtime.session.id
+    return _answer(Card(f"New session {session}.", level="success"), session=session)
+
+
+def _resume(host: EmbeddedHost, rest: str) -> Event:
+    if rest:
+        kept = host.shelf.find(rest)
+        host.resume(kept)
+        card = Card(f"Back in session {kept.id}.", _last(host.journal.branch()), level="success")
+        return _answer(card, session=kept.id)
+    kept_sessions = host.shelf.kept()
+    lines = [
+        f"{number:>2}  {datetime.fromtimestamp(kept.changed, UTC):%Y-%m-%d %H:%M}  {kept.id}  {_short(kept.first)}"
+        for number, kept in enumerate(kept_sessions[:LISTED], 1)
+    ]
+    left = len(kept_sessions) - len(lines)
+    more = (f"… and {left} older ones.",) if left > 0 else ()
+    title = "Sessions in this directory, the latest first:" if lines else "There are no sessions in this directory yet."
+    hint = "/resume NUMBER or /resume ID opens one." if lines else ""
+    return _answer(Card(title, (*lines, *more), hint=hint), sessions=[kept.id for kept in kept_sessions])
+
+
+def _tree(host: EmbeddedHost, rest: str) -> Event:
+    if rest:
+        host.move(rest)
+        card = Card("The conversation goes on from there.", _last(host.journal.branch()), level="success")
+        return _answer(card, leaf=host.journal.leaf)
+    active = {entry.id for entry in host.journal.branch()}
+    entries = host.journal.entries()
+    lines = [
+        f"{'*' if entry.id in active else ' '} {'  ' * depth}{entry.id}  {_said(entry)}"
+        for entry, depth in _layout(entries)
+        if entry.type == "message"
+    ]
+    title = "The session's entries; * marks the active branch:" if lines else "Nothing was said here yet."
+    hint = "/tree ID goes on from an entry; /fork ID copies the conversation up to it." if lines else ""
+    return _answer(
+        Card(title, tuple(lines), hint=hint), entries=[entry.id for entry in entries], leaf=host.journal.leaf
+    )
+
+
+def _fork(host: EmbeddedHost, rest: str) -> Event:
+    session = host.fork(rest or None)
+    card = Card(f"Forked into session {session}.", _last(host.journal.branch()), level="success")
+    return _answer(card, session=session)
+
+
+def _model(host: EmbeddedHost, rest: str) -> Event:
+    models = host.models
+    if rest:
+        choice = models.select(rest, "/model")
+        host.runtime.fire("model_select", model=choice.label)
+        return _answer(Card(f"This conversation uses {choice.label} now.", level="success"), **facts(choice))
+    roles = [f"{role}: {known.label}" for role in models.roles.names() if (known := models.roles.choice(role))]
+    if models.session is None:
+        return _answer(Card("No model is configured.", (HOW,), tuple(roles)), **facts(None))
+    title = f"This conversation uses {models.session.label} ({models.session.source})."
+    return _answer(Card(title, tuple(roles), hint="/model provider:name changes it."), **facts(models.session))
+
+
+def _quit(host: EmbeddedHost, rest: str) -> Event:
+    del host, rest
+    raise Leave
+
+
+def _layout(entries: list[Entry]) -> list[tuple[Entry, int]]:
+    """Return entries in the order of a tree, each with its depth: a branch is indented where it leaves another."""
+    children: dict[str | None, list[Entry]] = {}
+    for entry in entries:
+        children.setdefault(entry.parent_id, []).append(entry)
+    laid: list[tuple[Entry, int]] = []
+    pending = [(entry, 0) for entry in reversed(children.get(None, []))]
+    while pending:
+        entry, depth = pending.pop()
+        laid.append((entry, depth))
+        below = children.get(entry.id, [])
+        deeper = depth + (len(below) > 1)
+        pending += [(child, deeper) for child in reversed(below)]
+    return laid
+
+
+def _said(entry: Entry) -> str:
+    match line_of(entry):
+        case Said(text):
+            return f"you: {_short(text)}"
+        case Replied(text, calls):
+            return f"model: {_short(text) if text else ', '.join(call.tool for call in calls)}"
+        case Returned(_, tool):
+            return f"{tool}: result"
+        case _:
+            return entry.type
+
+
+def _last(branch: list[Entry]) -> tuple[str, ...]:
+    """Return the last thing that was said on a branch, to find one's way back in."""
+    spoken = [entry for entry in branch if isinstance(line_of(entry), Said | Replied)]
+    return (f"Last: {_said(spoken[-1])}",) if spoken else ()
+
+
+def _short(text: str) -> str:
+    return clip(one_line(text), WIDTH)
+
+
+_ALL = (
+    Command("help", "List the commands.", _help),
+    Command("new", "Begin a new session.", _new),
+    Command("resume [NUMBER|ID]", "List the sessions of this directory, or go back to one.", _resume),
+    Command("tree [ID]", "Show the session's branches, or go on from an entry.", _tree),
+    Command("fork [ID]", "Copy the conversation, up to an entry, into a session of its own.", _fork),
+    Command("model [PROVIDER:NAME]", "Show or change the model of this conversation.", _model),
+    Command("quit", "Leave. The session is kept.", _quit),
+)
+COMMANDS = {command.name: command for command in _ALL}

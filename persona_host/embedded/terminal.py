@@ -1,0 +1,180 @@
+"""The host at a terminal: a prompt with completion, replies as they come, cards in colour.
+
+Ctrl-C drops what is typed, or stops a running reply and keeps the log; Ctrl-D leaves.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import run_in_terminal
+from prompt_toolkit.completion import Completer, Completion
+from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.patch_stdout import patch_stdout
+from rich.text import Text
+
+from persona_hooks.cards import clip, one_line, sanitize
+from persona_hooks.errors import PersonaError
+from persona_host.embedded import slash
+from persona_host.embedded.painting import SIGNS, paint
+from persona_host.embedded.plain import answer
+from persona_host.embedded.screen import STOPPED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from prompt_toolkit.completion import CompleteEvent
+    from prompt_toolkit.document import Document
+    from prompt_toolkit.input import Input
+    from prompt_toolkit.output import Output
+    from rich.console import Console
+
+    from persona_hooks.cards import Level
+    from persona_host.embedded.host import EmbeddedHost
+    from persona_host.embedded.screen import Event
+
+
+class TerminalScreen:
+    """The screen and the ui port at a terminal. Threads may call it; lines do not mix."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._lock = threading.RLock()
+        self._streaming = False
+        self.statuses: dict[str, str] = {}
+
+    def delta(self, text: str) -> None:
+        """Show a piece of a reply."""
+        with self._lock:
+            self._streaming = True
+            self._console.out(sanitize(text), end="", highlight=False)
+            self._console.file.flush()
+
+    def show(self, event: Event) -> None:
+        """Show an outcome; a reply's text stands there already."""
+        with self._lock:
+            self._end()
+            if event.kind == "reply" and event.ok:
+                self._console.print()
+                return
+            paint(self._console, event.card, whole=event.whole)
+            self._console.print()
+
+    def notify(self, text: str, level: Level = "info") -> None:
+        """Show one short line now."""
+        sign, style = SIGNS[level]
+        with self._lock:
+            self._end()
+            self._console.print(Text(clip(f"{sign}{one_line(text)}", self._console.width), style=style))
+
+    def status(self, key: str, text: str | None) -> None:
+        """Set or clear a plugin's place in the status line."""
+        if text is None:
+            self.statuses.pop(key, None)
+        else:
+            self.statuses[key] = one_line(text)
+
+    def _end(self) -> None:
+        if self._streaming:
+            self._console.print()
+        self._streaming = False
+
+
+class Commands(Completer):
+    """Completion of slash commands, from the host's own and the registry."""
+
+    def __init__(self, host: EmbeddedHost) -> None:
+        self._host = host
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+        """Yield what may follow; nothing for a message."""
+        del complete_event
+        line = document.text_before_cursor
+        if not line.startswith("/"):
+            return
+        word = line.rpartition(" ")[2]
+        for item in slash.completions(self._host, line):
+            # A whole command replaces the line, an option or a choice the last word.
+            yield Completion(item, start_position=-len(line if item.startswith("/") else word))
+
+
+class Terminal:
+    """The loop: prompt, answer, prompt again."""
+
+    def __init__(
+        self,
+        host: EmbeddedHost,
+        screen: TerminalScreen,
+        *,
+        source: Input | None = None,
+        output: Output | None = None,
+    ) -> None:
+        self._host = host
+        self._screen = screen
+        self._context: contextvars.Context | None = None
+        self._prompt: PromptSession[str] = PromptSession(
+            completer=Commands(host),
+            complete_while_typing=False,
+            # NO_COLOR is honoured by rich by itself; here it means no colour in the prompt and the toolbar either.
+            color_depth=ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None,
+            bottom_toolbar=self._toolbar,
+            input=source,
+            output=output,
+        )
+
+    def run(self) -> None:
+        """Talk until the person leaves."""
+        self._host.turns.on_arrival = self._arrived
+        while True:
+            line = self._line()
+            if line is None:
+                return
+            if line.strip() and not self._answered(line):
+                return
+
+    def _line(self) -> str | None:
+        """Return the next line, or None when the person leaves."""
+        while True:
+            try:
+                with patch_stdout(raw=True):
+                    return self._prompt.prompt("> ", pre_run=self._entered)
+            except KeyboardInterrupt:
+                continue
+            except EOFError:
+                return None
+            finally:
+                self._context = None
+
+    def _answered(self, line: str) -> bool:
+        """Answer one line; return False when it says to leave."""
+        try:
+            answer(self._host, line)
+        except slash.Leave:
+            return False
+        except KeyboardInterrupt:
+            self._screen.show(STOPPED)
+        return True
+
+    def _entered(self) -> None:
+        self._context = contextvars.copy_context()
+
+    def _arrived(self) -> None:
+        """Show, above the prompt, an entry that was appended while nobody speaks."""
+        context, loop = self._context, self._prompt.app.loop
+        if context is not None and loop is not None:
+            show: Callable[[], object] = lambda: run_in_terminal(self._host.turns.drain)  # noqa: E731
+            loop.call_soon_threadsafe(show, context=context)
+
+    def _toolbar(self) -> str:
+        runtime = self._host.runtime
+        try:
+            persona = runtime.owner().persona or "no persona"
+        except PersonaError:
+            persona = "memory off"
+        model = self._host.models.session
+        parts = [persona, model.label if model else "no model", *self._screen.statuses.values()]
+        return clip(" · ".join(parts), self._prompt.output.get_size().columns)

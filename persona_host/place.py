@@ -1,0 +1,63 @@
+"""Where a command works, as its options and the environment say: agent directory, working directory, session."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from persona_hooks.errors import InvalidError
+from persona_host.headless import agent_dir_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What every command's common options come to.
+
+    Attributes:
+        agent_dir: Where everything of ours is kept; it may not exist yet.
+        cwd: Where the person works, absolute, links followed.
+        home: The person's home directory.
+        environ: The environment, read once.
+        persona: The persona asked for, or None for the remembered choice.
+        session: The session asked for by id, or None.
+        role: Which of the persona's layers are seen; empty for its own default.
+    """
+
+    agent_dir: Path
+    cwd: Path
+    home: Path
+    environ: Mapping[str, str]
+    persona: str | None = None
+    session: str | None = None
+    role: str = ""
+
+    @property
+    def disabled(self) -> bool:
+        """Whether the environment turns the companion off, so that nothing at all is written."""
+        return self.environ.get("PI_PERSONA_DISABLE") == "1"
+
+
+def place(
+    *,
+    agent_dir: str | None = None,
+    cwd: str | None = None,
+    persona: str | None = None,
+    session: str | None = None,
+    role: str = "",
+) -> Place:
+    """Return the place that options name, in this process's environment.
+
+    Raises:
+        InvalidError: The working directory does not exist.
+    """
+    home = Path.home()
+    working = Path(cwd or os.curdir).expanduser()
+    if not working.is_dir():
+        raise InvalidError(f"--cwd: there is no directory {working}.", field="cwd", path=str(working))
+    environ = dict(os.environ)
+    return Place(agent_dir_of(environ, home, agent_dir), working.resolve(), home, environ, persona, session, role)
