@@ -17,8 +17,8 @@ from tests.support.clock import ManualClock
 # Done at import, before any of our modules: a stray variable or the real home must not reach even an import.
 _ROOT = Path(tempfile.mkdtemp(prefix="persona-tests-")).resolve()
 _OURS = re.compile(
-    r"PI_|PERSONA_(?!TEST_)|XDG_|ALL_PROXY|(HTTP|HTTPS|NO|FTP)_PROXY|(NO|FORCE|CLICOLOR).*COLOR|COLUMNS|LINES|.*_API_KEY|"
-    r"AI_AGENT|CLAUDE|OPENAI_|ANTHROPIC_|LANG|LC_",
+    r"PI_|PERSONA_(?!TEST_|REQUIRE_HOSTS$)|XDG_|ALL_PROXY|(HTTP|HTTPS|NO|FTP)_PROXY|(NO|FORCE|CLICOLOR).*COLOR|"
+    r"COLUMNS|LINES|.*_API_KEY|AI_AGENT|CLAUDE|OPENAI_|ANTHROPIC_|LANG|LC_",
     re.IGNORECASE,
 )
 for _name in [name for name in os.environ if _OURS.match(name)]:

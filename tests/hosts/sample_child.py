@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -19,6 +20,8 @@ from persona_host.adapters.stdio.serve import serve_stdio
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from persona_host.loading import Found
 
 
 class Text(Params):
@@ -80,6 +83,10 @@ class SamplePlugin:
     def input(self, session: Session, text: str) -> InputResult | None:
         if text == "hang":
             time.sleep(3600)
+        if text == "stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        if text == "die":
+            os._exit(3)
         if text.startswith("keep "):
             session.journal.append(session.guard(leaf=True), "sample-card", {"id": text[5:]})
         if text.startswith("answer "):
@@ -145,11 +152,14 @@ class SamplePlugin:
         return Said(said="off")
 
 
-if __name__ == "__main__":
+def plugins() -> Found:
+    return [("sample", lambda: SamplePlugin)]
+
+
+def main() -> int:
     home = Path(os.environ["HOME"])
-    plugins = [("sample", lambda: SamplePlugin)]
-    sys.exit(
-        serve_stdio(
-            agent_dir=home / ".pi" / "agent", home=home, environ=dict(os.environ), plugins=lambda: list(plugins)
-        )
-    )
+    return serve_stdio(agent_dir=home / ".pi" / "agent", home=home, environ=dict(os.environ), plugins=plugins)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

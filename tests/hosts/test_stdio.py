@@ -131,7 +131,7 @@ def test_a_command_is_answered_and_an_unknown_one_refused(opened: StdioHost) -> 
     assert (kept["ok"], kept["card"]["compact"]) == (True, ["e1 durable=False"])
     unknown = opened.call("command", {"line": "/nothing"})
     assert (unknown["ok"], unknown["card"]["level"]) == (False, "warning")
-    assert "sample keep" in opened.call("complete", {"line": "/sample k"})["items"]
+    assert "/sample keep" in opened.call("complete", {"line": "/sample k"})["items"]
 
 
 def test_events_are_handled_in_the_order_in_which_they_happened(opened: StdioHost) -> None:

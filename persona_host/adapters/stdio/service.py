@@ -107,6 +107,7 @@ class Service:
             "release": self._release,
             "manifest": current["hash"],
             "tools": self._offered,
+            "renders": runtime.renders(),
             "hooks": sorted({hook for state in states for hook in state.hooks}),
             "failed": [state.name for state in states if state.state == "failed"],
         }
