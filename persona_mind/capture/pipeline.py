@@ -1,0 +1,154 @@
+"""From a person's message to a written fact or a hint, by provenance.
+
+Only the person's own words are looked at: what an extension typed, what a peer or a worker reported and what a tool
+returned never are. A message without a cue touches no storage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from persona_hooks.errors import ConflictError, PersonaError
+from persona_mind.capture.cues import find_cues
+from persona_mind.facts.service import Draft
+from persona_store.admission import Admitted, admit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from persona_hooks.owner import Owner
+    from persona_hooks.ports import Session, Ui
+    from persona_hooks.specs import InputSource
+    from persona_hooks.turn import Turn
+    from persona_mind.capture.cues import Cue
+    from persona_mind.facts.service import Facts
+    from persona_mind.kernel.access import Access
+
+CARD: Final = "persona-mind-card"
+DEFERRED_INPUT: Final = "pi-persona-deferred-input"
+"""The only custom message that is the person's own input, replayed."""
+SOURCE: Final = "direct user persistence cue"
+TAG: Final = "auto-captured"
+_HINTED: Final = 128
+
+
+@dataclass(slots=True)
+class _Pending:
+    """What the next block should say about the newest message of a session."""
+
+    generation: int
+    lines: list[str] = field(default_factory=list)
+    hinted: dict[str, None] = field(default_factory=dict)
+
+
+class Capture:
+    """The capture of one plugin instance."""
+
+    def __init__(self, access: Access, facts: Facts, ui: Ui, notice: Callable[[], str | None]) -> None:
+        self._access = access
+        self._facts = facts
+        self._ui = ui
+        self._notice = notice
+        self._pending: dict[tuple[str, str], _Pending] = {}
+
+    def input(self, session: Session, text: str, source: InputSource, turn: Turn) -> None:
+        """Look at what a person typed; what an extension typed ends any notice and is not looked at."""
+        self._of(session).lines.clear()
+        if source != "extension":
+            self._look(session, text, turn)
+
+    def message(self, session: Session, custom_type: str, text: str, turn: Turn) -> None:
+        """Look at a custom message, if it is the person's own input replayed."""
+        if custom_type == DEFERRED_INPUT:
+            self._of(session).lines.clear()
+            self._look(session, text, turn)
+
+    def lines(self, session: Session) -> list[str]:
+        """Return what the next block should say about the newest message, once."""
+        pending = self._of(session)
+        told, pending.lines = pending.lines, []
+        return told
+
+    def forget(self, session: Session) -> None:
+        """Let go of a session that begins anew or has ended, so that nothing leaks into its successor."""
+        self._pending.pop((session.id, session.seat), None)
+
+    def _look(self, session: Session, text: str, turn: Turn) -> None:
+        if session.leg or not self._access.enabled(session):
+            return
+        settings = self._access.settings(session)
+        cues = [] if settings.capture == "off" else find_cues(text)
+        strong = [cue for cue in cues if cue.strong and settings.capture == "auto"]
+        if strong:
+            self._write(session, strong, turn)
+        elif cues and settings.nudge:
+            self._hint(session, cues)
+
+    def _write(self, session: Session, cues: list[Cue], turn: Turn) -> None:
+        try:
+            owner = self._access.owner(session)
+        except PersonaError:
+            return  # without an owner there is no memory; the verbs say so when they are used
+        if owner.leg:
+            return
+        notice = self._notice()
+        written: list[str] = []
+        for cue in cues:
+            try:
+                written.append(self._remember(session, owner, cue, turn))
+            except PersonaError as error:
+                self._failed(session, error)
+        if written:
+            self._report(session, owner, written, notice, turn)
+
+    def _remember(self, session: Session, owner: Owner, cue: Cue, turn: Turn) -> str:
+        verdict = admit(cue.candidate, "user")
+        tag, source = admit(TAG, "user"), admit(SOURCE, "user")
+        if not isinstance(verdict, Admitted):
+            raise verdict.error("text")
+        if not (isinstance(tag, Admitted) and isinstance(source, Admitted)):
+            raise TypeError("the capture's own words were not admitted")
+        draft = Draft(cue.kind, verdict, (tag,), source=source)
+        scope = self._access.scope(session, owner)
+        return self._facts.remember(scope, draft, self._access.permit(session, owner, turn)).fact.id
+
+    def _failed(self, session: Session, error: PersonaError) -> None:
+        self._ui.notify(f"Not remembered: {error.message}", "warning")
+        self._of(session).lines.append(
+            "The person asked for something to be remembered and it was not saved. Retry once, with memory remember and "
+            "a safe declarative sentence."
+        )
+
+    def _report(self, session: Session, owner: Owner, ids: list[str], notice: str | None, turn: Turn) -> None:
+        """Tell the person and the next block, where session and owner are still those that were written for."""
+        try:
+            self._access.permit(session, owner, turn)()
+            session.journal.append(session.guard(), CARD, {"card": "captured", "ids": ids, "first": notice is not None})
+        except ConflictError:
+            return  # the write stands in its own store; its notice has no place in another session
+        except PersonaError as error:
+            self._ui.notify(f"Remembered, but its card could not be kept: {error.message}", "warning")
+        self._of(session).lines.append(f"Already captured from this message: {', '.join(ids)}. Do not save it again.")
+
+    def _hint(self, session: Session, cues: list[Cue]) -> None:
+        pending = self._of(session)
+        fresh = [cue for cue in cues if cue.snippet not in pending.hinted]
+        if not fresh:
+            return
+        pending.hinted |= dict.fromkeys(cue.snippet for cue in fresh)
+        for snippet in list(pending.hinted)[:-_HINTED]:
+            del pending.hinted[snippet]
+        kinds = ", ".join(sorted({cue.kind for cue in fresh}))
+        # The person's words are not repeated: a hint must not become a way into the prompt.
+        pending.lines.append(
+            f"This message may hold something lasting ({kinds}). If it does, save it with memory remember; otherwise "
+            "ignore this line."
+        )
+
+    def _of(self, session: Session) -> _Pending:
+        key = session.id, session.seat
+        pending = self._pending.get(key)
+        if pending is None or pending.generation != session.generation:
+            pending = self._pending[key] = _Pending(session.generation)
+        return pending
