@@ -28,11 +28,13 @@ RESERVED: Final[frozenset[str]] = frozenset({"_default", "_shared", "default", "
 _CYRILLIC: Final = ("авеԍһіїјкӏмнопԛрсѕтуԝхѵьг", "abeghiijklmhonqpcstywxvbr")
 _GREEK: Final = ("αβγεηικνοπρτυχωϲϳ", "abyenikvonptuxwcj")
 _ARMENIAN: Final = ("աբցեհլոսսօք", "wpgehlnuuoq")
-_LOOK_ALIKES: Final = str.maketrans(
+LOOK_ALIKES: Final = str.maketrans(
     {a: b for source, target in (_CYRILLIC, _GREEK, _ARMENIAN) for a, b in zip(source, target, strict=True)}
     | {"\u0131": "i", "\u0251": "a", "\u0261": "g", "\u0269": "i", "\u0280": "r", "\ua781": "l"}
-    | {"ø": "o", "ł": "l", "đ": "d", "0": "o", "1": "l"}
+    | {"ø": "o", "ł": "l", "đ": "d"}
 )
+
+_DIGITS: Final = str.maketrans("01", "ol")
 
 # Characters that stand for white space or nothing; a name's words are parted by plain spaces.
 _INVISIBLE: Final = "\t\n\r\xa0\u2028\u2029\u2800\ufffc"
@@ -45,7 +47,7 @@ def skeleton(name: str) -> str:
     """Return a form in which names that look alike are equal; for comparing only, never stored or shown."""
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
     bare = "".join(c for c in folded if not unicodedata.combining(c))
-    return bare.translate(_LOOK_ALIKES).replace("rn", "m").replace("vv", "w")
+    return bare.translate(LOOK_ALIKES).translate(_DIGITS).replace("rn", "m").replace("vv", "w")
 
 
 def check_name(name: str, *, kind: NameKind = "persona", existing: Iterable[str] = ()) -> None:
@@ -61,9 +63,7 @@ def check_name(name: str, *, kind: NameKind = "persona", existing: Iterable[str]
     """
     rule = _broken_rule(name, kind)
     if rule is not None:
-        raise RefusedError(
-            f"This {kind} name is refused: {_WHY[rule]}.", reason="unsafe_name", rule=rule, kind=kind
-        )
+        raise RefusedError(f"This {kind} name is refused: {_WHY[rule]}.", reason="unsafe_name", rule=rule, kind=kind)
     alike = next((other for other in existing if other != name and skeleton(other) == skeleton(name)), None)
     if alike is not None:
         raise RefusedError(

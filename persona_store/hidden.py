@@ -13,6 +13,8 @@ import re
 import unicodedata
 from typing import Final, NamedTuple
 
+from persona_store.patterns import Pattern
+
 IGNORABLE: Final = (
     "\u00ad\u034f\u061c\u115f-\u1160\u17b4-\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
@@ -26,11 +28,11 @@ _UNWRITABLE: Final = "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff" + "".join(
     f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0x110000, 0x10000)
 )
 _ANNOTATION: Final = "\ufff9-\ufffb"
-_SUSPECT: Final = re.compile(f"[{CONTROLS}{IGNORABLE}{_ANNOTATION}{_UNWRITABLE}]")
+_SUSPECT: Final = Pattern(f"[{CONTROLS}{IGNORABLE}{_ANNOTATION}{_UNWRITABLE}]")
 
 # Emoji outside the pictographic planes; the planes U+1F000..1FAFF are taken whole, so that emoji of later
 # Unicode releases keep working.
-_EMOJI: Final = re.compile(
+_EMOJI: Final = Pattern(
     "[\xa9\xae\u203c\u2049\u2122\u2139\u2194-\u2199\u21a9-\u21aa\u231a-\u231b\u2328\u23cf\u23e9-\u23f3"
     "\u23f8-\u23fa\u24c2\u25aa-\u25ab\u25b6\u25c0\u25fb-\u25fe\u2600-\u2604\u260e\u2611\u2614-\u2615\u2618"
     "\u261d\u2620\u2622-\u2623\u2626\u262a\u262e-\u262f\u2638-\u263a\u2640\u2642\u2648-\u2653\u265f-\u2660"
@@ -42,18 +44,16 @@ _EMOJI: Final = re.compile(
 )
 
 # Scripts whose letters change shape beside their neighbours, or stack: where a joiner changes what is read.
-_JOINING: Final = re.compile(
+_JOINING: Final = Pattern(
     "[\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1900-\u1cff\ua800-\ua82f\ua840-\ua8ff\ua930-\uaaff"
     "\uabc0-\uabff\ufb50-\ufdff\ufe70-\ufefe\U00010a00-\U00010aff\U00010d00-\U00010fff\U00011000-\U00011fff"
     "\U0001e900-\U0001e95f]"
 )
-_RIGHT_TO_LEFT: Final = re.compile(
-    "[\u05be-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
-)
-_MONGOLIAN: Final = re.compile("[\u1800-\u180a\u1810-\u18af]")
+_RIGHT_TO_LEFT: Final = Pattern("[\u05be-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+_MONGOLIAN: Final = Pattern("[\u1800-\u180a\u1810-\u18af]")
 
 # The three flags for general interchange, and the states and provinces that fonts also carry.
-_FLAG: Final = re.compile(
+_FLAG: Final = Pattern(
     "\U0001f3f4(?:"
     "\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)"
     "|(?:\U000e0075\U000e0073|\U000e0063\U000e0061)[\U000e0061-\U000e007a]{2}"
@@ -81,7 +81,7 @@ class HiddenCharacter(NamedTuple):
 
 def first_hidden(text: str) -> HiddenCharacter | None:
     """Return the first hidden or control character outside its legitimate contexts, or None."""
-    for match in _SUSPECT.finditer(text):
+    for match in _SUSPECT.re.finditer(text):
         offset = match.start()
         if not _legitimate(text, offset):
             character = text[offset]
@@ -96,7 +96,7 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return _SUSPECT.sub(
+    return _SUSPECT.re.sub(
         lambda match: match[0] if _legitimate(text, match.start()) else f"\\u{{{ord(match[0]):x}}}", text
     )
 
@@ -109,9 +109,7 @@ def concealed(text: str) -> str:
     if text.isascii():
         return ""
     tags = "".join(chr(ord(c) - 0xE0000) for c in text if "\U000e0020" <= c <= "\U000e007e")
-    smuggled = bytes(
-        _selector_byte(c) for c in text if "\ufe00" <= c <= "\ufe0f" or "\U000e0100" <= c <= "\U000e01ef"
-    )
+    smuggled = bytes(_selector_byte(c) for c in text if "\ufe00" <= c <= "\ufe0f" or "\U000e0100" <= c <= "\U000e01ef")
     return tags + smuggled.decode("utf-8", "ignore")
 
 
@@ -150,14 +148,14 @@ def _legitimate(text: str, offset: int) -> bool:
     if character in "\ufe0e\ufe0f":
         return _is_emoji(before) or (before != "" and before in "0123456789#*" and after == _KEYCAP)
     if character in "\u180b\u180c\u180d\u180f\u180e":
-        return _MONGOLIAN.match(before) is not None
+        return _MONGOLIAN.re.match(before) is not None
     if character in _MARKS:
         return _directs(text, before, offset, after)
     return "\U000e0020" <= character <= "\U000e007f" and _in_flag(text, offset)
 
 
 def _is_emoji(character: str) -> bool:
-    return _EMOJI.match(character) is not None
+    return _EMOJI.re.match(character) is not None
 
 
 def _joins_emoji(before: str, after: str) -> bool:
@@ -165,25 +163,25 @@ def _joins_emoji(before: str, after: str) -> bool:
 
 
 def _is_joining(character: str) -> bool:
-    return _JOINING.match(character) is not None and unicodedata.category(character)[0] in "LMN"
+    return _JOINING.re.match(character) is not None and unicodedata.category(character)[0] in "LMN"
 
 
 def _joins_script(before: str, joiner: str, after: str) -> bool:
     if _is_joining(before):
-        return _is_joining(after) or not (after.isalnum() or _SUSPECT.match(after))
+        return _is_joining(after) or not (after.isalnum() or _SUSPECT.re.match(after))
     # Persian joins its suffixes to Latin words and digits with a non-joiner.
     return joiner == _ZWNJ and before.isalnum() and _is_joining(after)
 
 
 def _directs(text: str, before: str, offset: int, after: str) -> bool:
-    if _SUSPECT.match(before) or (_SUSPECT.match(after) and after != "\r"):
+    if _SUSPECT.re.match(before) or (_SUSPECT.re.match(after) and after != "\r"):
         return False
     splits_word = before.isascii() and before.isalpha() and after.isascii() and after.isalpha()
-    nearby = _RIGHT_TO_LEFT.search(text, max(0, offset - _MARK_REACH), offset + _MARK_REACH)
+    nearby = _RIGHT_TO_LEFT.re.search(text, max(0, offset - _MARK_REACH), offset + _MARK_REACH)
     return not splits_word and nearby is not None
 
 
 def _in_flag(text: str, offset: int) -> bool:
     start = text.rfind("\U0001f3f4", max(0, offset - _FLAG_REACH), offset)
-    flag = _FLAG.match(text, start) if start >= 0 else None
+    flag = _FLAG.re.match(text, start) if start >= 0 else None
     return flag is not None and offset < flag.end()

@@ -7,8 +7,12 @@ is …", ``API_KEY=…``) are found by ``persona_store.secret_speech``.
 
 from __future__ import annotations
 
-import re
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from persona_store.patterns import Pattern
+
+if TYPE_CHECKING:
+    import re
 
 
 class SecretFormat(NamedTuple):
@@ -18,7 +22,7 @@ class SecretFormat(NamedTuple):
     """What it is, as rules name it: ``secret.<name>``."""
     anchors: tuple[str, ...]
     """Literals of which at least one stands in every credential of this shape."""
-    pattern: re.Pattern[str]
+    pattern: Pattern
 
 
 class Secret(NamedTuple):
@@ -29,7 +33,7 @@ class Secret(NamedTuple):
 
 
 def _row(name: str, anchors: str, body: str) -> SecretFormat:
-    return SecretFormat(name, tuple(anchors.split()), re.compile(rf"(?<![A-Za-z0-9]){body}"))
+    return SecretFormat(name, tuple(anchors.split()), Pattern(rf"(?<![A-Za-z0-9]){body}"))
 
 
 _END: Final = r"(?![A-Za-z0-9_-])"
@@ -42,7 +46,7 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
     _row(
         "openai-key",
         "sk-",
-        r"sk-(?:proj-|svcacct-|admin-|live-|test-)?[A-Za-z0-9](?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{19,}+",
+        r"sk-(?:proj-|svcacct-|admin-|live-|test-)?[A-Za-z0-9](?=[A-Za-z_-]{0,64}[0-9])[A-Za-z0-9_-]{19,}+",
     ),
     _row("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{32,}+"),
     _row("xai-key", "xai-", r"xai-[A-Za-z0-9]{40,}+"),
@@ -140,9 +144,7 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
     _row("facebook-token", "EAA", r"EAA[A-Za-z0-9]{60,}+"),
     # Work
     _row("linear-key", "lin_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}+"),
-    _row(
-        "notion-token", "ntn_ secret_", r"(?:ntn_[A-Za-z0-9]{40,}+|secret_[A-Za-z0-9]{43}" + _ALNUM_END + ")"
-    ),
+    _row("notion-token", "ntn_ secret_", r"(?:ntn_[A-Za-z0-9]{40,}+|secret_[A-Za-z0-9]{43}" + _ALNUM_END + ")"),
     _row("figma-token", "figd_", r"figd_[A-Za-z0-9_-]{36,}+"),
     _row("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}" + _ALNUM_END),
     _row("hubspot-token", "pat-", r"pat-(?:na|eu)[0-9]-[a-f0-9]{8}-[a-f0-9-]{27}"),
@@ -155,9 +157,7 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
     _row("sentry-token", "sntry", r"sntry[su]_[A-Za-z0-9_=+/-]{40,}+"),
     _row("dynatrace-token", "dt0c01.", r"dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}" + _ALNUM_END),
     # Formats of no one vendor
-    _row(
-        "json-web-token", "eyJ", r"(?<![_-])eyJ[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+"
-    ),
+    _row("json-web-token", "eyJ", r"(?<![_-])eyJ[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+"),
     _row("private-key", "PRIVATE", r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----"),
     _row("putty-key", "PuTTY-User-Key-File-", r"PuTTY-User-Key-File-[0-9]"),
     _row("age-key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
@@ -166,13 +166,11 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
         "://",
         r"[a-z][a-z0-9+.-]{1,31}://[^\s/:@\"'<>]{0,64}:(?P<value>[^\s/@\"'<>]{3,128})@[\w.\[-]",
     ),
-    _row(
-        "basic-authorization", "Basic basic", r"[Bb]asic\s{1,4}(?P<value>[A-Za-z0-9+/]{16,}+={0,2})(?![\w-])"
-    ),
+    _row("basic-authorization", "Basic basic", r"[Bb]asic\s{1,4}(?P<value>[A-Za-z0-9+/]{16,}+={0,2})(?![\w-])"),
     _row("bearer-token", "Bearer bearer BEARER", r"(?i:bearer)\s{1,4}(?P<value>[A-Za-z0-9._~+/-]{16,}+=*)"),
 )
 
-_PLACEHOLDER: Final = re.compile(
+_PLACEHOLDER: Final = Pattern(
     r"\$|\{\{?|%[A-Z_(]|<|\[|x{3,}|X{3,}|\*{2,}|\.{3}|\u2026|(?:your|my|the|some|an?)[-_]|"
     r"(?i:pass(?:word|wd)?|pwd|secret|token|redacted|changeme|placeholder|example|none|null|true|false)$"
 )
@@ -184,7 +182,7 @@ def first_secret(text: str) -> Secret | None:
     for name, anchors, pattern in FORMATS:
         if not any(anchor in text for anchor in anchors):
             continue
-        for match in pattern.finditer(text):
+        for match in pattern.re.finditer(text):
             if (found is None or match.start() < found.offset) and _is_value(match):
                 found = Secret(f"secret.{name}", match.start())
                 break
@@ -193,7 +191,7 @@ def first_secret(text: str) -> Secret | None:
 
 def is_placeholder(value: str) -> bool:
     """Return whether a value stands for a secret instead of being one: ``$TOKEN``, ``<password>``, ``xxxx``."""
-    return _PLACEHOLDER.match(value) is not None or len(set(value)) <= 3
+    return _PLACEHOLDER.re.match(value) is not None or len(set(value)) <= 3
 
 
 def _is_value(match: re.Match[str]) -> bool:

@@ -7,11 +7,12 @@ lines stand inside one block whose tag carries a key that is fixed for the sessi
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_store.hidden import visible
+from persona_store.patterns import Pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,12 +28,12 @@ class Forgery(NamedTuple):
     offset: int
 
 
-_TEMPLATE_TOKEN: Final = re.compile(
+_TEMPLATE_TOKEN: Final = Pattern(
     r"<\|[a-z_]{2,32}(?:[|:][a-z0-9_ ]{0,32})?\|?>|<\uff5c|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>"
     r"|</?s>\s{0,4}\[|\[/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]",
     re.IGNORECASE,
 )
-_TAG: Final = re.compile(
+_TAG: Final = Pattern(
     r"<\s{0,4}/?\s{0,4}(?:(?P<fence>persona-mind|memory_blocks?|persistent[-_]memory)"
     r"|(?P<role>system(?:[-_ ](?:prompt|reminder|message|instructions?|note))?|assistant|developer|im_(?:start|end)"
     r"|(?:antml:)?(?:function_calls|function_results|invoke|tool_(?:calls?|results?|response)|thinking)|user_query|user_instructions|human_turn|assistant_turn))"
@@ -44,31 +45,35 @@ _TAG: Final = re.compile(
 def first_forgery(text: str) -> Forgery | None:
     """Return the first forged token or tag of a host, or None.
 
+    A role tag between backticks is talk about markup and passes, since the way out escapes it like any other.
+
     Args:
         text: The text with compatibility forms folded, so that full-width brackets are brackets.
     """
     found: list[Forgery] = []
     if "<" in text:
-        tag = _TAG.search(text)
-        if tag is not None:
-            found.append(Forgery(f"structure.{tag.lastgroup}-tag", tag.start()))
+        found.extend(_first_tag(text))
     if "<" in text or "[" in text:
-        token = _TEMPLATE_TOKEN.search(text)
+        token = _TEMPLATE_TOKEN.re.search(text)
         if token is not None:
             found.append(Forgery("structure.template-token", token.start()))
     return min(found, key=lambda forgery: forgery.offset, default=None)
 
 
-_SPACE: Final = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")
-_OPENERS: Final = str.maketrans(
-    {"<": "&lt;", "\uff1c": "&lt;", "\ufe64": "&lt;", "\u2039": "&lt;", "\uff5c": "|"}
-)
-_SQUARE: Final = re.compile(
-    r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])", re.IGNORECASE
-)
-_IMAGE: Final = re.compile(r"!(?=\[)")
-_TICKS: Final = re.compile(r"`{3,}|~{3,}")
-_LEADING: Final = re.compile(r"^(?=[#>=|-])")
+def _first_tag(text: str) -> list[Forgery]:
+    for tag in _TAG.re.finditer(text):
+        quoted = text[tag.start() - 1 : tag.start()] == "`" and text[tag.end() : tag.end() + 1] == "`"
+        if tag.lastgroup == "fence" or not quoted:
+            return [Forgery(f"structure.{tag.lastgroup}-tag", tag.start())]
+    return []
+
+
+_SPACE: Final = Pattern(r"[\s\x1c-\x1f\x85\u2028\u2029]+")
+_OPENERS: Final = str.maketrans({"<": "&lt;", "\uff1c": "&lt;", "\ufe64": "&lt;", "\u2039": "&lt;", "\uff5c": "|"})
+_SQUARE: Final = Pattern(r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])", re.IGNORECASE)
+_IMAGE: Final = Pattern(r"!(?=\[)")
+_TICKS: Final = Pattern(r"`{3,}|~{3,}")
+_LEADING: Final = Pattern(r"^(?=[#>=|-])")
 
 
 def inline(text: str) -> str:
@@ -77,14 +82,14 @@ def inline(text: str) -> str:
     White space collapses to single spaces, ``<`` becomes ``&lt;``, hidden characters are spelt out. It is
     total: any string may be given, and the result is a fixed point.
     """
-    line = _SPACE.sub(" ", visible(_SPACE.sub(" ", text))).strip().translate(_OPENERS)
-    line = _TICKS.sub("'''", _IMAGE.sub("! ", _SQUARE.sub("[ ", line)))
-    return _LEADING.sub(r"\\", line)
+    line = _SPACE.re.sub(" ", visible(_SPACE.re.sub(" ", text))).strip().translate(_OPENERS)
+    line = _TICKS.re.sub("'''", _IMAGE.re.sub("! ", _SQUARE.re.sub("[ ", line)))
+    return _LEADING.re.sub(r"\\", line)
 
 
 def new_fence_key() -> str:
     """Return a key for one session's fences: 16 hexadecimal digits that no stored text can know."""
-    return secrets.token_hex(8)
+    return os.urandom(8).hex()
 
 
 def fence(key: str, blocks: Iterable[str], *, attributes: Mapping[str, str] | None = None) -> str:

@@ -1,0 +1,120 @@
+"""Passages that a reader with a decoder would read: base64, base32, hexadecimal, binary, escapes, reversal.
+
+Only what decodes to plain text is a layer; hashes, keys and pictures do not.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from persona_store.hidden import concealed
+from persona_store.patterns import Pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Layer(NamedTuple):
+    """A decoded passage; it exists to be scanned and is neither stored nor shown."""
+
+    how: str
+    offset: int
+    text: str
+
+
+_MOST_RUNS: Final = 16
+_URL_SAFE: Final = str.maketrans("-_", "+/")
+_BASE32_DIGITS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_RUN: Final = Pattern(r"[A-Za-z0-9+/_-]{20,}={0,6}")
+_BINARY: Final = Pattern(r"(?<![01])[01]{8}(?:[ ,]?[01]{8}){3,}")
+_HEX: Final = Pattern(r"[0-9a-fA-F]{16,}")
+_BASE32: Final = Pattern(r"[A-Z2-7]{24,}={0,6}")
+_ESCAPE: Final = Pattern(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
+_PERCENT: Final = Pattern(r"%([0-7][0-9a-fA-F])")
+_ENTITY: Final = Pattern(r"&#(?:x([0-9a-fA-F]{2,5})|([0-9]{2,6}));?")
+_SPACED: Final = Pattern(r"(?<![^\W_])(?:[a-z][ .\-_*]){5,}[a-z](?![^\W_])")
+_REVERSED: Final = Pattern(r"snoitcurtsni|tpmorp|suoiverp|enilediug|evitcerid")
+_ROT13: Final = Pattern(r"vafgehpgvba|cerivbhf|flfgrz cebzcg|vtaber")
+_ROT13_TABLE: Final = str.maketrans(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "nopqrstuvwxyzabcdefghijklmNOPQRSTUVWXYZABCDEFGHIJKLM"
+)
+
+
+def layers(text: str, folded: str) -> Iterator[Layer]:
+    """Yield the decoded passages of a text.
+
+    Args:
+        text: The text as it was given.
+        folded: Its folded form, for what hides in the order of letters.
+    """
+    yield from _encoded_runs(text)
+    binary = _BINARY.re.search(text)
+    if binary is not None:
+        octets = re.findall("[01]{8}", binary[0])
+        yield from _readable("binary", binary.start(), bytes(int(octet, 2) for octet in octets))
+    if "\\u" in text or "\\x" in text:
+        yield Layer("escaped", 0, _ESCAPE.re.sub(lambda m: chr(int(m[1] or m[2], 16)), text))
+    if text.count("%") >= 4:
+        yield Layer("escaped", 0, _PERCENT.re.sub(lambda m: chr(int(m[1], 16)), text))
+    if "&#" in text:
+        yield Layer("escaped", 0, _ENTITY.re.sub(_character, text))
+    hidden = concealed(text)
+    if len(hidden) >= 4:
+        yield Layer("concealed", 0, hidden)
+    for match in _SPACED.re.finditer(folded):
+        yield Layer("spaced", match.start(), re.sub(r"[ .\-_*]", "", match[0]))
+    if _REVERSED.re.search(folded):
+        yield Layer("reversed", 0, folded[::-1])
+    if _ROT13.re.search(folded):
+        yield Layer("rot13", 0, folded.translate(_ROT13_TABLE))
+
+
+def _encoded_runs(text: str) -> Iterator[Layer]:
+    for count, match in enumerate(_RUN.re.finditer(text)):
+        if count == _MOST_RUNS:
+            return
+        run, offset = match[0], match.start()
+        for how, shape, decode in _DECODERS:
+            if shape.re.fullmatch(run):
+                yield from _readable(how, offset, decode(run))
+
+
+def _character(entity: re.Match[str]) -> str:
+    code = int(entity[1], 16) if entity[1] else int(entity[2])
+    return chr(min(code, 0x10FFFF))
+
+
+def _base64(run: str) -> bytes:
+    bare = run.rstrip("=").translate(_URL_SAFE)
+    return _quiet(binascii.a2b_base64, bare + "=" * (-len(bare) % 4))
+
+
+def _base32(run: str) -> bytes:
+    bits = "".join(f"{_BASE32_DIGITS.index(digit):05b}" for digit in run.rstrip("="))
+    return bytes(int(bits[start : start + 8], 2) for start in range(0, len(bits) // 8 * 8, 8))
+
+
+def _hex(run: str) -> bytes:
+    return _quiet(binascii.unhexlify, run[: len(run) // 2 * 2])
+
+
+def _quiet(decode: Callable[[str], bytes], run: str) -> bytes:
+    try:
+        return decode(run)
+    except (binascii.Error, ValueError):
+        return b""
+
+
+_DECODERS: Final = (
+    ("hex", _HEX, _hex),
+    ("base32", _BASE32, _base32),
+    ("base64", _RUN, _base64),
+)
+
+
+def _readable(how: str, offset: int, decoded: bytes) -> Iterator[Layer]:
+    printable = sum(32 <= byte < 127 or byte in b"\n\r\t" for byte in decoded)
+    if len(decoded) >= 8 and printable >= 0.95 * len(decoded):
+        yield Layer(how, offset, decoded.decode("ascii", "replace"))

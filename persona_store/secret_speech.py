@@ -1,0 +1,148 @@
+"""Credentials that only their company gives away: ``API_KEY=…``, "the password is …", in five languages.
+
+What follows the keyword decides: a reference (``$TOKEN``), a type name or a plain adjective is not a secret; a
+value with a digit or a symbol, a quoted one, or a lone word that ends the clause, is.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from persona_store.patterns import Pattern
+from persona_store.secrets_table import Secret, is_placeholder
+
+_KEYWORD: Final = Pattern(
+    r"pass(?:word|wd|phrase|code|wort)s?|pwd|kennwort|zugangs(?:code|daten)|pincode|(?-i:PIN)|pin(?= (?:is|code|number))"
+    r"|wachtwoord|parola(?: d'ordine)?|mot de passe|contrase(?:n|\u00f1)a|clave|chiave|codice segreto"
+    r"|(?:api|access|secret|private|auth|account|encryption|signing|master|shared|client|consumer|app)"
+    r"[ _.-]?(?:access[ _-]?)?(?:key|secret|token|password)|secret(?:[ _]key)?|tokens?|credentials?",
+    re.IGNORECASE,
+)
+_STRONG: Final = Pattern(r"pass|pwd|kennwort|zugangs|pin|wachtwoord|parola|mot de|contrase|clave|codice", re.IGNORECASE)
+
+_ASSIGNED: Final = Pattern(
+    r"""(?:[_-][\w-]{0,32}|[0-9]{0,3})["'`\])}]{0,2}\s{0,3}(?::=|=>|==?|:)\s{0,3}(?P<value>[^\s,;]{1,256})"""
+)
+_SPOKEN: Final = Pattern(
+    r"(?:\s{1,4}(?!hash|algorithm|polic|length|manager|field|file|prompt|strength|rotation|column|table|param|option"
+    r"|type|format|expir)[^\s.!?;:=]{1,32}){0,8}?\s{1,4}"
+    r"(?:is(?: now| still)?|was|will be|(?:is |was )?(?:set|changed|reset) to|equals|\u00e8|e'|era|sar\u00e0"
+    r"|ist(?: jetzt)?|lautet(?: jetzt)?|war|hei\u00dft|est(?: maintenant)?|\u00e9tait|sera|es(?: ahora)?|ser\u00e1)"
+    r"(?![^\W_])\s{0,3}[:=]?\s{0,3}(?P<value>[^\s,;]{1,256})",
+    re.IGNORECASE,
+)
+# Keys that are named by the fingerprint that follows them.
+_FINGERPRINTED: Final = Pattern("signing|encryption|master|shared|private", re.IGNORECASE)
+_NEXT: Final = Pattern(r"\s{1,4}(?P<value>[^\s,;]{4,256})")
+
+_QUOTES: Final = "\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb\u201e*_"
+_OPENING: Final = "\"'`\u201c\u2018\u00ab\u201e"
+_TRAILING: Final = ".!?)]}>" + _QUOTES
+_REFERENCE: Final = Pattern(
+    r"(?i:os\.|env\b|environ|process\.|getenv|settings\.|config\.|self\.|secrets?\.|vars?\.|op://|vault:|file:|arn:|"
+    r"https?:|None|null|true|false|undefined|nil|str\b|string|int\b|bytes|optional|required|any\b|sha\d|base64|utf)"
+    r"|[A-Za-z_.]*\(|[A-Za-z]*\[|/|~/|\.\.?/|@|&|--|:"
+)
+_WORDS_JOINED: Final = Pattern(r"[A-Za-z]+(?:[-_.][A-Za-z]+){2,}")
+_HYPHENATED: Final = Pattern(r"[A-Za-z]+(?:[-_/'\u2019.][A-Za-z]+)*")
+_NUMBER: Final = Pattern(
+    r"[0-9][0-9., /:x\u2013-]*(?:%|st|nd|rd|th|k|kb|mb|ms|s|min|h|d|px|bit|bits|v?)", re.IGNORECASE
+)
+
+# What a password may be said to be, and little words that begin another thought.
+_ADJECTIVES: Final = """
+bytes char column field form hash input number prompt secretstr string text value varchar manager policy login
+a about above absent again all allowed also always an and any as asked at bad because been being below better
+blank both broken but by case cached changed clear compromised correct default defaults different done easy
+either else empty enough entered even exactly expired false far fine first for from given gone good guessable
+hard hashed here hidden how if important impossible in incorrect insecure instead invalid it its just kept
+known last leaked less like locked long lost mandatory masked meant missing more most my needed never new no
+none not nothing now null ok okay old on one only optional or our out outdated over plain plaintext present
+printed private protected public random read required reset right safe saved secret secure sent set shared
+short shown still stored strong stronger stuff such that the their them then there this to too true two typed
+unchanged undefined under unique unknown unsafe unset up used useless valid very visible weak well what when
+where which with without wrong yes you your yours un una il la lo le gli nel nella sul sulla scaduta scaduto
+sbagliata sbagliato errata errato corretta corretto debole forte vuota vuoto sicura sicuro obbligatoria
+richiesta salvata salvato quella quello stata stato non sempre ancora troppo molto nota segreta uguale diversa
+ein eine einen der die das im zu nicht falsch richtig abgelaufen schwach stark leer sicher unsicher geheim
+gespeichert erforderlich noch immer sehr bekannt gleich anders notwendig kurz lang neu alt une les dans au aux
+trop pas incorrecte expire faible fort vide obligatoire requis toujours encore tres connu secrete identique el
+los las en muy demasiado incorrecta incorrecto caducada debil fuerte vacia segura obligatoria requerida
+siempre todavia conocida secreta diferente igual guardada
+"""
+_PREDICATE: Final = Pattern(
+    r"\w+(?:ed|ing|able|ible|ful|less|ous|ally|ly|tion|ment|ato|ata|ito|ita|bar|lich|ado|ada|ido|ida|\u00e9e?)$"
+)
+
+_CAMEL: Final = Pattern("[A-Za-z]+[a-z][A-Z]")
+
+
+@cache
+def _adjectives() -> frozenset[str]:
+    return frozenset(_ADJECTIVES.split())
+
+
+def first_spoken_secret(text: str) -> Secret | None:
+    """Return the first credential that is named and then given, or None."""
+    for keyword in _KEYWORD.re.finditer(text):
+        if _begins_word(text, keyword) and _is_given(text, keyword):
+            return Secret("secret.keyed", keyword.start())
+    return None
+
+
+def _begins_word(text: str, keyword: re.Match[str]) -> bool:
+    start = keyword.start()
+    inside = start > 0 and text[start - 1].isalpha() and text[start].islower()
+    return not inside or keyword[0].lower().startswith(("pass", "pwd"))
+
+
+def _is_given(text: str, keyword: re.Match[str]) -> bool:
+    strong = _STRONG.re.match(keyword[0]) is not None
+    assigned = _ASSIGNED.re.match(text, keyword.end())
+    if assigned is not None:
+        spaced = text[assigned.start("value") - 2 : assigned.start("value")] == ": "
+        return _is_secret(assigned["value"], text, assigned.end(), strong=strong, spoken=spaced)
+    spoken = _SPOKEN.re.match(text, keyword.end())
+    if spoken is not None and _is_secret(spoken["value"], text, spoken.end(), strong=strong, spoken=True):
+        return True
+    following = None if _FINGERPRINTED.re.match(keyword[0]) else _NEXT.re.match(text, keyword.end())
+    return following is not None and _is_machine_made(following["value"].strip(_TRAILING), least=8 if strong else 16)
+
+
+def _is_secret(raw: str, text: str, end: int, *, strong: bool, spoken: bool) -> bool:
+    value = raw.strip(_OPENING).rstrip(_TRAILING)
+    if len(value) < 4 or is_placeholder(value) or _REFERENCE.re.match(value):
+        return False
+    last = _ends_clause(raw, text, end)
+    if value.isdecimal():
+        return strong and last
+    if _HYPHENATED.re.fullmatch(value) is None:
+        return _NUMBER.re.fullmatch(value) is None and _is_machine_made(value, least=4 if strong else 12)
+    if spoken and _WORDS_JOINED.re.fullmatch(value):
+        return strong
+    return strong and (raw[0] in _OPENING or (spoken and last)) and _is_odd_word(value)
+
+
+def _is_odd_word(word: str) -> bool:
+    """Return whether a word is nothing that one says of a password: "swordfish", not "wrong" or "rotated"."""
+    return (
+        word.isalpha()
+        and word.lower() not in _adjectives()
+        and not _PREDICATE.re.match(word.lower())
+        and not _CAMEL.re.match(word)
+    )
+
+
+def _is_machine_made(value: str, *, least: int) -> bool:
+    if len(value) < least or is_placeholder(value) or _REFERENCE.re.match(value):
+        return False
+    letters, digits = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
+    if least <= 4:
+        return letters and _HYPHENATED.re.fullmatch(value) is None
+    return letters and digits
+
+
+def _ends_clause(raw: str, text: str, end: int) -> bool:
+    return raw[-1] in ".!?)\"'`\u201d\u00bb" or text[end : end + 1] in {"", ",", ";", "\n"} or text[end:].isspace()
