@@ -55,6 +55,10 @@ class Setup:
     plugins: Callable[[], Found] = entry_points
 
 
+def _always() -> bool:
+    return True
+
+
 class Renderings:
     """The renderers that plugins registered for their own entries."""
 
@@ -228,13 +232,17 @@ class Runtime:
         origin: Origin,
         audience: Audience,
         lax: bool = False,
+        wanted: Callable[[], bool] = _always,
     ) -> Answer:
-        """Perform a verb for whoever owns ``session``'s memory now; a refusal is an answer."""
+        """Perform a verb for whoever owns ``session``'s memory now; a refusal is an answer.
+
+        Once ``wanted`` says no, because whoever asked has given up, nothing more is begun.
+        """
         try:
             verb = self.registry.get(name)
             if audience not in verb.shown_to:
                 raise NotFoundError(f"{name} is not offered here.", reason="unknown_verb")
-            turn = self._turn(session)
+            turn = self._turn(session, wanted)
             turn.check()
             owner = live_owner(self._client, session.id, session.seat, before_ready=verb.before_ready)
             params = validate(verb, arguments, lax=lax)
@@ -249,13 +257,14 @@ class Runtime:
         *,
         origin: Origin = "model",
         audience: Audience = "model",
+        wanted: Callable[[], bool] = _always,
     ) -> Answer:
-        """Perform the action that ``arguments`` name of a tool."""
+        """Perform the action that ``arguments`` name of a tool; see ``call``."""
         try:
             name, rest = verb_of(self.registry, tool, arguments, audience)
         except PersonaError as error:
             return refusal(tool, error)
-        return self.call(name, rest, session=self.session, origin=origin, audience=audience)
+        return self.call(name, rest, session=self.session, origin=origin, audience=audience, wanted=wanted)
 
     def command(self, line: str | Sequence[str], *, audience: Audience = "person") -> Answer:
         """Perform a slash command, given as one line or as the shell's words."""
@@ -306,8 +315,11 @@ class Runtime:
         if client is not None:
             client.release()
 
-    def _turn(self, session: Session) -> Turn:
-        return Turn(session.generation, alive=lambda: self._generation == session.generation, clock=time.monotonic)
+    def _turn(self, session: Session, wanted: Callable[[], bool] = _always) -> Turn:
+        def alive() -> bool:
+            return self._generation == session.generation and wanted()
+
+        return Turn(session.generation, alive=alive, clock=time.monotonic)
 
     def _report(self, plugin: str, channel: str, error: Exception) -> None:
         # Bounded, since a listener may fail at every message; types only, since a message may quote a memory.

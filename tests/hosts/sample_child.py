@@ -119,8 +119,10 @@ class SamplePlugin:
         return Said(changed="yes", said=f"{receipt.id} durable={receipt.durable}")
 
     def _sleep(self, call: Call, params: Text) -> Said:
-        del call
-        time.sleep(float(params.text))
+        until = time.monotonic() + float(params.text)
+        while time.monotonic() < until:
+            time.sleep(0.01)
+            call.turn.check()
         return Said(said="slept")
 
     def _noise(self, call: Call, params: Text) -> Said:

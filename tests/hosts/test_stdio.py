@@ -154,6 +154,13 @@ def test_a_slow_tool_holds_up_neither_events_nor_other_tools(opened: StdioHost) 
         opened.result(slow, seconds=0.01)
 
 
+def test_a_cancelled_call_begins_nothing_more(opened: StdioHost) -> None:
+    slow = opened.start("tool", {"name": "sample", "arguments": {"action": "sleep", "text": "3600"}})
+    opened.tell("$/cancel", {"id": slow})
+    answer = opened.result(slow)
+    assert (answer["ok"], answer["changed"]) == (False, "no")
+
+
 def test_a_hung_plugin_costs_one_budget_and_then_events_go_on(opened: StdioHost) -> None:
     assert opened.call("event/input", {"text": "hang", "source": "rpc"}) == {"action": "continue"}
     assert opened.call("event/before_agent_start", {"prompt": "p"}) == {"block": ""}

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 PROTOCOL = 1
 
 MakeRuntime = Callable[[str, Capabilities, "Ui", "Models"], "Runtime"]
+Run = Callable[["Runtime", "Call"], Mapping[str, Any]]
 
 
 class Service:
@@ -60,13 +61,13 @@ class Service:
             self._runtime.close()
             self._runtime = None
 
-    def _on(self, run: Callable[[Runtime, Json], Mapping[str, Any]]) -> Callable[[Call], Mapping[str, Any]]:
+    def _on(self, run: Run) -> Callable[[Call], Mapping[str, Any]]:
         def method(call: Call) -> Mapping[str, Any]:
             if self._runtime is None or self._journal is None:
                 raise ConflictError("No session is open.", reason="no_session")
             if "leaf" in call.params:
                 self._journal.moved(call.params["leaf"])
-            answer = run(self._runtime, call.params)
+            answer = run(self._runtime, call)
             if call.method in _MAY_CHANGE_THE_OFFER:
                 self._offer(self._runtime)
             return answer
@@ -136,8 +137,8 @@ class Service:
 _MAY_CHANGE_THE_OFFER = frozenset({"command", "event/agent_settled", "event/session_tree"})
 
 
-def _input(runtime: Runtime, params: Json) -> Mapping[str, Any]:
-    result = runtime.input(_text(params, "text"), _one_of(params, "source", InputSource))
+def _input(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+    result = runtime.input(_text(call.params, "text"), _one_of(call.params, "source", InputSource))
     if isinstance(result, Handled):
         return {"action": "handled", "card": card_on_the_wire(result.card)}
     if isinstance(result, Transform):
@@ -145,35 +146,35 @@ def _input(runtime: Runtime, params: Json) -> Mapping[str, Any]:
     return {"action": "continue"}
 
 
-def _before_agent_start(runtime: Runtime, params: Json) -> Mapping[str, Any]:
-    blocks = runtime.blocks(_text(params, "prompt"))
+def _before_agent_start(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+    blocks = runtime.blocks(_text(call.params, "prompt"))
     return {"block": "\n\n".join(block.text for block in blocks)}
 
 
-def _settled(runtime: Runtime, params: Json) -> Mapping[str, Any]:
-    cards = runtime.settled(aborted=params.get("aborted") is True)
+def _settled(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+    cards = runtime.settled(aborted=call.params.get("aborted") is True)
     return {"cards": [card_on_the_wire(card) for card in cards]}
 
 
-def _message_end(runtime: Runtime, params: Json) -> Mapping[str, Any]:
-    usage = _mapping(params, "usage")
+def _message_end(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+    usage = _mapping(call.params, "usage")
     counts = [usage.get(key, 0) for key in ("input", "output", "cache")]
     numbers = [count if isinstance(count, int) and count >= 0 else 0 for count in counts]
-    runtime.fire("message_end", role=_text(params, "role"), usage=Usage(*numbers))
+    runtime.fire("message_end", role=_text(call.params, "role"), usage=Usage(*numbers))
     return {}
 
 
-def _told(hook: str, **names: str) -> Callable[[Runtime, Json], Mapping[str, Any]]:
+def _told(hook: str, **names: str) -> Run:
     """Return an event that is only told, with these of its parameters under their names in the hook."""
 
-    def event(runtime: Runtime, params: Json) -> Mapping[str, Any]:
-        runtime.fire(hook, **{name: _text(params, key) for name, key in names.items()})
+    def event(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+        runtime.fire(hook, **{name: _text(call.params, key) for name, key in names.items()})
         return {}
 
     return event
 
 
-_EVENTS: Mapping[str, Callable[[Runtime, Json], Mapping[str, Any]]] = {
+_EVENTS: Mapping[str, Run] = {
     "input": _input,
     "before_agent_start": _before_agent_start,
     "before_turn": _told("before_turn", text="text"),
@@ -188,13 +189,17 @@ _EVENTS: Mapping[str, Callable[[Runtime, Json], Mapping[str, Any]]] = {
 }
 
 
-def _tool(runtime: Runtime, params: Json) -> Mapping[str, Any]:
-    answer = runtime.tool(_text(params, "name"), _mapping(params, "arguments"))
+def _tool(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+    answer = runtime.tool(
+        _text(call.params, "name"),
+        _mapping(call.params, "arguments"),
+        wanted=lambda: not call.cancelled.is_set(),
+    )
     return {**_answer(answer), "text": answer.text, "details": dict(answer.details)}
 
 
-def _command(runtime: Runtime, params: Json) -> Mapping[str, Any]:
-    answer = runtime.command(_text(params, "line"))
+def _command(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+    answer = runtime.command(_text(call.params, "line"))
     return {**_answer(answer), "card": card_on_the_wire(answer.card)}
 
 
@@ -202,14 +207,14 @@ def _answer(answer: Answer) -> Json:
     return {"ok": answer.ok, "changed": answer.changed}
 
 
-def _complete(runtime: Runtime, params: Json) -> Mapping[str, Any]:
-    return {"items": complete(runtime.registry, _text(params, "line"))}
+def _complete(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+    return {"items": complete(runtime.registry, _text(call.params, "line"))}
 
 
-def _cards(runtime: Runtime, params: Json) -> Mapping[str, Any]:
+def _cards(runtime: Runtime, call: Call) -> Mapping[str, Any]:
     wanted = [
         Entry(item["id"], None, "", "custom", item["customType"], _mapping(item, "data"))
-        for item in params.get("entries", ())
+        for item in call.params.get("entries", ())
         if isinstance(item, dict) and isinstance(item.get("id"), str) and isinstance(item.get("customType"), str)
     ]
     cards = {entry.id: runtime.render(entry) for entry in wanted}
