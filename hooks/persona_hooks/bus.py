@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from persona_hooks.errors import PersonaError
+from persona_hooks.errors import ConflictError, PersonaError
 from persona_hooks.messages import Message
 
 M = TypeVar("M", bound=Message)
@@ -34,9 +34,9 @@ class Reply:
     error: Exception | None = None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Registration:
-    owner: object
+    client: BusClient
     name: str
     handler: Handler
 
@@ -51,11 +51,15 @@ class Bus:
     report: Callable[[str, str, Exception], None]
     _providers: dict[str, list[_Registration]] = field(default_factory=dict)
     _listeners: dict[str, list[_Registration]] = field(default_factory=dict)
+    _clients: dict[str, list[BusClient]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def client(self, name: str) -> BusClient:
         """Return a plugin's own handle; what is registered through it is released with it."""
-        return BusClient(self, name)
+        client = BusClient(self, name)
+        with self._lock:
+            self._clients.setdefault(name, []).append(client)
+        return client
 
     def query(self, request: Message) -> list[Reply]:
         """Return every provider's answer to ``request``, in order of registration.
@@ -88,6 +92,8 @@ class Bus:
 
     def _add(self, table: dict[str, list[_Registration]], channel: str, registration: _Registration) -> Unsubscribe:
         with self._lock:
+            if registration.client.released:
+                raise ConflictError(f"{registration.name} was released and cannot register.", reason="stale_plugin")
             table.setdefault(channel, []).append(registration)
 
         def unsubscribe() -> None:
@@ -97,19 +103,33 @@ class Bus:
 
         return unsubscribe
 
-    def _release(self, owner: object) -> None:
+    def release(self, name: str) -> None:
+        """Take back everything that the plugin ``name`` registered, and take no more from its handles."""
         with self._lock:
+            clients = self._clients.pop(name, [])
+        for client in clients:
+            self._release(client)
+
+    def _release(self, client: BusClient) -> None:
+        with self._lock:
+            client.released = True
             for table in (self._providers, self._listeners):
                 for registrations in table.values():
-                    registrations[:] = [item for item in registrations if item.owner is not owner]
+                    registrations[:] = [item for item in registrations if not item.client.released]
 
 
 class BusClient:
-    """One plugin instance's handle on the bus."""
+    """One plugin instance's handle on the bus.
+
+    Attributes:
+        name: The plugin's name.
+        released: Whether everything was taken back; then nothing more can be registered through it.
+    """
 
     def __init__(self, bus: Bus, name: str) -> None:
         self._bus = bus
         self.name = name
+        self.released = False
 
     def query(self, request: Message) -> list[Reply]:
         """See ``Bus.query``."""
@@ -139,5 +159,5 @@ class BusClient:
         return self._bus._add(self._bus._listeners, channel, _Registration(self, self.name, handler))  # noqa: SLF001
 
     def release(self) -> None:
-        """Take back everything that was registered through this handle."""
+        """Take back everything that was registered through this handle, for good."""
         self._bus._release(self)  # noqa: SLF001

@@ -18,10 +18,15 @@ COMPACT_COLUMNS = 100
 MIN_COLUMNS = 16
 
 # C0 and C1 controls but tab and line feed, which layout handles; bidi overrides would reorder a terminal line.
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
-# OSC, DCS, SOS, PM, APC strings end at BEL or ST; CSI and two-byte escapes follow. An unfinished string eats its line.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# A lone carriage return lets what follows overwrite the line; the others break lines in some terminals only.
+_BREAKS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+# A lone surrogate cannot be encoded, and would end the host that prints it.
+_SURROGATES = re.compile("[\ud800-\udfff]")
+# OSC, DCS, SOS, PM, APC strings end at BEL or ST; CSI and two-byte escapes follow. Each has a 7-bit and an 8-bit form.
+# An unfinished string eats its line, as it would in a terminal.
 _SEQUENCES = re.compile(
-    r"\x1b[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c|$|(?=\n))"
+    r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c|$|(?=\n))"
     r"|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]",
     re.MULTILINE,
 )
@@ -47,13 +52,14 @@ class Card:
 
     def text(self) -> str:
         """Return the whole card as plain sanitized text, as models and scripts read it."""
-        lines = [self.title, *self.body, *self.detail, *([self.hint] if self.hint else [])]
-        return "\n".join(sanitize(line) for line in lines)
+        lines = [*self.body, *self.detail, *([self.hint] if self.hint else [])]
+        return "\n".join([one_line(self.title), *(sanitize(line) for line in lines)])
 
 
 def sanitize(text: str) -> str:
     """Return ``text`` without terminal sequences and control characters; words and line breaks stay."""
-    return _CONTROLS.sub("", _SEQUENCES.sub("", text.replace("\r\n", "\n"))).replace("\t", "    ")
+    plain = _CONTROLS.sub("", _SEQUENCES.sub("", _BREAKS.sub("\n", text)))
+    return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", plain).replace("\t", "    ")
 
 
 def one_line(text: str) -> str:
@@ -64,20 +70,20 @@ def one_line(text: str) -> str:
 def clip(text: str, columns: int) -> str:
     """Return ``text`` cut to at most ``columns`` terminal columns, with an ellipsis where it was cut.
 
-    The cut falls between graphemes, so that no accent, emoji or wide character is torn.
+    The cut falls between graphemes, so that no accent, emoji or wide character is torn. Line breaks become spaces.
     """
-    from wcwidth import iter_graphemes, wcswidth  # noqa: PLC0415 - tables; a short answer needs none
+    line = sanitize(text).replace("\n", " ")
+    if len(line) <= columns and line.isascii():
+        return line
+    from wcwidth import iter_graphemes, wcswidth  # noqa: PLC0415 - 40 ms of tables that a short answer does not need
 
-    if text.isascii() and len(text) <= columns:
-        return text
-    if wcswidth(text) <= columns:
-        return text
+    if wcswidth(line) <= columns:
+        return line
     used, kept = 0, []
-    for grapheme in iter_graphemes(text):
-        width = max(wcswidth(grapheme), 0)
-        if used + width > columns - 1:
+    for grapheme in iter_graphemes(line):
+        used += wcswidth(grapheme)
+        if used > columns - 1:
             break
-        used += width
         kept.append(grapheme)
     return "".join(kept).rstrip() + "…"
 

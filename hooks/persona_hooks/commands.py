@@ -3,23 +3,30 @@
 ``/mind recall staging port --max 3`` names the verb by its longest matching command, takes the words that follow as
 its positional parameters (``Place.WORD``, ``Place.REST``) and ``--kebab-case`` options as the others. Options may
 stand anywhere; ``--`` ends them.
+
+What a person writes is kept as written: a rest of several words keeps its spacing, its quotation marks and its
+apostrophes. Double quotes around a whole word (or around an option's value) group it and are taken off; text that
+begins with ``--`` is given that way, or after ``--``.
 """
 
 from __future__ import annotations
 
-import shlex
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
-
-from pydantic.fields import FieldInfo
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from persona_hooks.errors import InvalidError, NotFoundError
+from persona_hooks.fields import Parameter, parameters_of
 from persona_hooks.verbs import Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from persona_hooks.verbs import AnyVerb, Registry
+
+# A quotation counts only where it makes up a whole word, so that 24" and "so-called" ones in a sentence stay.
+_WORD = re.compile(r'(?P<option>--[^\s="]+=)?"(?P<quoted>[^"]*)"(?=\s|$)|(?P<plain>\S+)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,174 +37,177 @@ class Command:
     arguments: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word and the stretch of the line that it was written in."""
+
+    text: str
+    line: str
+    start: int
+    end: int
+    literal: bool = False
+
+    @property
+    def is_option(self) -> bool:
+        return not self.literal and self.text.startswith("--")
+
+
 def parse_line(registry: Registry, line: str) -> Command:
     """Return the command in ``line``, which may begin with a slash.
 
     Raises:
         NotFoundError: No command begins like this.
-        InvalidError: A quotation is not closed, or an option is unknown or lacks its value.
+        InvalidError: An option is unknown or lacks its value, or there are too many words.
     """
     text = line.strip().removeprefix("/")
-    try:
-        # An apostrophe in a sentence is no quotation: only double quotes group words.
-        lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
-        lexer.whitespace_split, lexer.quotes, lexer.commenters, lexer.escape = True, '"', "", ""
-        words = list(lexer)
-    except ValueError:
-        raise InvalidError('The line ends inside a quotation: close the ".', field="line") from None
-    return parse_words(registry, words)
+    return _parse(registry, [_word(match, text) for match in _WORD.finditer(text)])
 
 
 def parse_words(registry: Registry, words: Sequence[str]) -> Command:
-    """Return the command that ``words`` spell; see ``parse_line``."""
-    verb = _find(registry, words)
-    rest = list(words[len(verb.command.split()) :])
-    return Command(verb, _arguments(verb, rest))
+    """Return the command that a shell's ``words`` spell; see ``parse_line``."""
+    line = " ".join(words)
+    placed, start = [], 0
+    for word in words:
+        placed.append(_Word(word, line, start, start + len(word)))
+        start += len(word) + 1
+    return _parse(registry, placed)
 
 
 def usage(verb: AnyVerb) -> str:
-    """Return the command's form on one line: ``/mind recall QUERY [--max N]``."""
-    parts = [f"/{verb.command}"]
-    for name, field in verb.params.model_fields.items():
-        word = (field.alias or name).upper()
-        place = _place(field)
-        if place is None and _is_flag(field):
-            text = f"[--{_kebab(name)}]"
-        elif place is None:
-            text = f"--{_kebab(name)} {_choices(field) or word}"
-            text = text if field.is_required() else f"[{text}]"
-        else:
-            dots = "…" if place is Place.REST else ""
-            text = f"{_choices(field) or word}{dots}" if field.is_required() else f"[{_choices(field) or word}{dots}]"
-        parts.append(text)
-    return " ".join(parts)
+    """Return the command's form on one line: ``/mind recall QUERY… [--max MAX]``."""
+    return " ".join([f"/{verb.command}", *(parameter.form for parameter in parameters_of(verb))])
 
 
 def complete(registry: Registry, line: str) -> list[str]:
-    """Return what may follow in ``line``: whole commands, options and choices that extend its last word."""
+    """Return what may follow in ``line``: whole commands, or options and choices that extend its last word."""
     text = line.removeprefix("/")
     commands = sorted(verb.command for verb in registry if verb.command)
     whole = [f"/{command}" for command in commands if command.startswith(text) and command != text]
     if whole:
         return whole
-    words = text.split(" ")
-    try:
-        verb = _find(registry, words)
-    except NotFoundError:
+    *words, last = text.split(" ")
+    verb = _longest(registry, words)
+    if verb is None:
         return []
-    last = words[-1]
-    options = [f"--{_kebab(name)}" for name, field in verb.params.model_fields.items() if _place(field) is None]
-    choices = [item for field in verb.params.model_fields.values() if _place(field) for item in _literals(field)]
-    return [item for item in (*choices, *options) if item.startswith(last) and item != last]
+    parameters = parameters_of(verb)
+    valued = next((item for item in parameters if words[-1] == item.option and not item.flag), None)
+    if valued is not None:
+        offered = list(valued.choices)
+    else:
+        given = {word.partition("=")[0] for word in words}
+        offered = [word for item in parameters if item.place for word in item.choices]
+        offered += [item.option for item in parameters if item.place is None and item.option not in given]
+    return [item for item in offered if item.startswith(last) and item != last]
 
 
-def _find(registry: Registry, words: Sequence[str]) -> AnyVerb:
-    best: AnyVerb | None = None
+def _word(match: re.Match[str], line: str) -> _Word:
+    if match["plain"] is not None:
+        return _Word(match["plain"], line, match.start(), match.end())
+    option = match["option"] or ""
+    return _Word(option + match["quoted"], line, match.start(), match.end(), literal=not option)
+
+
+def _parse(registry: Registry, words: list[_Word]) -> Command:
+    texts = [word.text for word in words]
+    verb = _longest(registry, texts)
+    if verb is None:
+        roots = sorted({verb.command.split()[0] for verb in registry if verb.command})
+        raise _unknown("There is no such command.", roots)
+    parameters = parameters_of(verb)
+    rest = words[len(verb.command.split()) :]
+    if rest and not rest[0].is_option and not any(parameter.place for parameter in parameters):
+        head = verb.command.split()[0]
+        near = sorted(item.command for item in registry if item.command.split()[:1] == [head])
+        raise _unknown(f"/{verb.command} takes no words.", near)
+    return Command(verb, _Arguments(verb, parameters).read(rest))
+
+
+def _longest(registry: Registry, words: Sequence[str]) -> AnyVerb | None:
+    found: AnyVerb | None = None
+    length = 0
     for verb in registry:
         parts = verb.command.split()
-        if parts and list(words[: len(parts)]) == parts and (best is None or len(parts) > len(best.command.split())):
-            best = verb
-    if best is None:
-        roots = sorted({verb.command.split()[0] for verb in registry if verb.command})
-        raise NotFoundError(
-            f"There is no such command. Known here: {', '.join('/' + root for root in roots) or 'none'}.",
-            reason="unknown_command",
-        )
-    takes_words = any(_place(field) for field in best.params.model_fields.values())
-    extra = [word for word in words[len(best.command.split()) :] if not word.startswith("--")]
-    if extra and not takes_words:
-        head = best.command.split()[0]
-        subcommands = sorted(v.command for v in registry if v.command.split()[:1] == [head])
-        raise NotFoundError(
-            f"/{best.command} takes no words. Known here: {', '.join('/' + c for c in subcommands)}.",
-            reason="unknown_command",
-        )
-    return best
-
-
-def _arguments(verb: AnyVerb, words: list[str]) -> dict[str, Any]:
-    options = {f"--{_kebab(name)}": (field.alias or name, field) for name, field in verb.params.model_fields.items()}
-    places = [(field.alias or name, _place(field)) for name, field in verb.params.model_fields.items() if _place(field)]
-    found: dict[str, Any] = {}
-    positional: list[str] = []
-    queue = list(words)
-    while queue:
-        word = queue.pop(0)
-        if word == "--":
-            positional += queue
-            break
-        name, equals, value = word.partition("=")
-        if not name.startswith("--"):
-            positional.append(word)
-        elif name not in options:
-            known = ", ".join(option for option, (_, field) in options.items() if _place(field) is None) or "none"
-            raise InvalidError(f"/{verb.command}: no such option. It knows: {known}.", field="option")
-        else:
-            alias, field = options[name]
-            _take(verb, alias, field, value if equals else None, queue, found)
-    for alias, place in places:
-        if positional and alias not in found:
-            found[alias] = " ".join(positional) if place is Place.REST else positional.pop(0)
-            if place is Place.REST:
-                positional = []
-    if positional:
-        raise InvalidError(f"/{verb.command}: too many words. Form: {usage(verb)}", field="words")
+        if len(parts) > length and list(words[: len(parts)]) == parts:
+            found, length = verb, len(parts)
     return found
 
 
-def _take(
-    verb: AnyVerb, alias: str, field: FieldInfo, value: str | None, queue: list[str], found: dict[str, Any]
-) -> None:
-    if _is_flag(field):
-        found[alias] = True if value is None else value
-        return
-    if value is None:
-        if not queue:
-            raise InvalidError(f"/{verb.command}: --{_kebab(alias)} needs a value.", field=alias)
-        value = queue.pop(0)
-    if _is_many(field):
-        found.setdefault(alias, []).extend(part for part in value.split(",") if part)
-    else:
-        found[alias] = value
+def _unknown(message: str, known: Sequence[str]) -> NotFoundError:
+    names = ", ".join(f"/{name}" for name in known) or "none"
+    return NotFoundError(f"{message} Known here: {names}.", reason="unknown_command")
 
 
-def _kebab(name: str) -> str:
-    return "".join(f"-{char.lower()}" if char.isupper() else char for char in name).replace("_", "-")
+class _Arguments:
+    """The words after a command, sorted into the verb's parameters."""
+
+    def __init__(self, verb: AnyVerb, parameters: list[Parameter]) -> None:
+        self._verb = verb
+        self._parameters = parameters
+        self._options = {parameter.option: parameter for parameter in parameters}
+        self._found: dict[str, Any] = {}
+
+    def read(self, words: list[_Word]) -> dict[str, Any]:
+        positional: list[_Word] = []
+        queue = words[::-1]
+        while queue:
+            word = queue.pop()
+            if not word.is_option:
+                positional.append(word)
+            elif word.text == "--":
+                positional += queue[::-1]
+                break
+            else:
+                self._option(word, queue)
+        self._place(positional)
+        return self._found
+
+    def _option(self, word: _Word, queue: list[_Word]) -> None:
+        name, equals, value = word.text.partition("=")
+        parameter = self._options.get(name)
+        if parameter is None:
+            known = ", ".join(item.option for item in self._parameters if item.place is None) or "none"
+            raise InvalidError(
+                f"/{self._verb.command}: no such option. It knows: {known}. "
+                'Text that begins with -- goes in double quotes, or after "--".',
+                field="option",
+            )
+        if equals:
+            self._set(parameter, value)
+        elif parameter.flag:
+            self._found[parameter.name] = True
+        elif queue:
+            self._set(parameter, queue.pop().text)
+        else:
+            raise InvalidError(f"/{self._verb.command}: {name} needs a value.", field=parameter.name)
+
+    def _set(self, parameter: Parameter, value: str) -> None:
+        if parameter.many:
+            values = [part.strip() for part in value.split(",")]
+            self._found.setdefault(parameter.name, []).extend(part for part in values if part)
+        else:
+            self._found[parameter.name] = value
+
+    def _place(self, words: list[_Word]) -> None:
+        for parameter in self._parameters:
+            if parameter.place is None or parameter.name in self._found or not words:
+                continue
+            if parameter.place is Place.WORD:
+                self._set(parameter, words[0].text)
+                words = words[1:]
+            else:
+                for text in [word.text for word in words] if parameter.many else [_as_written(words)]:
+                    self._set(parameter, text)
+                words = []
+        if words:
+            raise InvalidError(f"/{self._verb.command}: too many words. Form: {usage(self._verb)}", field="words")
 
 
-def _place(field: FieldInfo) -> Place | None:
-    return next((item for item in field.metadata if isinstance(item, Place)), None)
-
-
-def _plain_types(annotation: object) -> list[object]:
-    """Return an annotation's alternatives, without None and outside of Annotated."""
-    arguments = get_args(annotation)
-    if get_origin(annotation) is Literal or not arguments:
-        return [annotation]
-    if get_origin(annotation) in {list, tuple, frozenset, set}:
-        return [annotation]
-    return [
-        item
-        for part in arguments
-        if part is not type(None)
-        for item in _plain_types(part)
-        if not isinstance(part, FieldInfo)
-    ]
-
-
-def _is_flag(field: FieldInfo) -> bool:
-    return _plain_types(field.annotation) == [bool]
-
-
-def _is_many(field: FieldInfo) -> bool:
-    return any(get_origin(item) in {list, tuple, frozenset, set} for item in _plain_types(field.annotation))
-
-
-def _literals(field: FieldInfo) -> list[str]:
-    return [
-        str(value) for item in _plain_types(field.annotation) if get_origin(item) is Literal for value in get_args(item)
-    ]
-
-
-def _choices(field: FieldInfo) -> str:
-    return "|".join(_literals(field))
+def _as_written(words: list[_Word]) -> str:
+    """Return a rest as it stands in the line, without the options that stood inside it."""
+    if len(words) == 1:
+        return words[0].text
+    pieces = [words[0].line[words[0].start : words[0].end]]
+    for before, word in pairwise(words):
+        between = word.line[before.end : word.start]
+        pieces += [between if not between.strip() else " ", word.line[word.start : word.end]]
+    return "".join(pieces)

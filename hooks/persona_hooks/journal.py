@@ -177,7 +177,7 @@ class SessionLog(ABC):
             raise ConflictError("This belongs to another session; nothing was written.", reason="foreign_session")
         if guard.generation != self.generation:
             raise ConflictError("The session was replaced meanwhile; nothing was written.", reason="stale_session")
-        if guard.leaf is not None and guard.leaf != self._tree.leaf:
+        if guard.leaf is not None and guard.leaf != (self._tree.leaf or ""):
             raise ConflictError("The conversation went on meanwhile; nothing was written.", reason="branch_moved")
 
     @abstractmethod

@@ -7,6 +7,7 @@ that a newer minor release may add to a reply.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -60,17 +61,26 @@ class Message(BaseModel):
         if not isinstance(payload, Mapping):
             raise InvalidError(f"{cls.channel}: a message must be an object.", field="message")
         try:
-            return cls.model_validate(dict(payload))
+            # Through JSON, so that what one plugin may say to another is what could also cross a wire.
+            text = json.dumps(dict(payload), allow_nan=False)
+        except Exception:  # noqa: BLE001 - a hostile mapping may raise anything, which must not stop whoever asked
+            raise InvalidError(f"{cls.channel}: a message must be made of JSON values.", field="message") from None
+        try:
+            return cls.model_validate_json(text, strict=True)
         except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-            # An unknown field's name is the sender's text, so only its place among ours is told.
-            known = first["type"] != "extra_forbidden"
-            field = ".".join(map(str, first["loc"])) if known else "unknown field"
-            raise InvalidError(f"{cls.channel}: {field}: {first['msg']}.", field=field) from None
+            raise _invalid(cls, error) from None
 
     def wire(self) -> dict[str, Any]:
         """Return the message as JSON values under its wire names."""
         return self.model_dump(mode="json", by_alias=True)
+
+
+def _invalid(kind: type[Message], error: ValidationError) -> InvalidError:
+    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    # An unknown field's name is the sender's text, so only its place among ours is told.
+    known = first["type"] != "extra_forbidden"
+    field = (".".join(map(str, first["loc"])) or "message") if known else "unknown field"
+    return InvalidError(f"{kind.channel}: {field}: {first['msg']}.", field=field)
 
 
 class Closed(Message):

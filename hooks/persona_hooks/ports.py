@@ -52,7 +52,7 @@ class Guard:
     Attributes:
         session_id: The session the writer validated against.
         generation: Its runtime's generation.
-        leaf: The branch's end that the writer saw; None where any will do.
+        leaf: The branch's end that the writer saw, empty for an empty branch; None where any will do.
     """
 
     session_id: str
@@ -244,7 +244,7 @@ class Session:
 
     def guard(self, *, leaf: bool = False) -> Guard:
         """Return what an append made now may rely on; with ``leaf``, the branch's end as well."""
-        return Guard(self.id, self.generation, self.journal.leaf if leaf else None)
+        return Guard(self.id, self.generation, (self.journal.leaf or "") if leaf else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,11 +65,16 @@ def _section(verb: AnyVerb) -> list[str]:
         required = set(schema.get("required", ()))
         lines += ["| parameter | type | required | meaning |", "|---|---|---|---|"]
         lines += [
-            f"| `{name}` | {_type(item)} | {'yes' if name in required else 'no'} | {item.get('description', '')} |"
+            f"| `{name}` | {_cell(_type(item))} | {'yes' if name in required else 'no'} | "
+            f"{_cell(item.get('description', ''))} |"
             for name, item in schema["properties"].items()
         ]
         lines.append("")
     return lines
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def _type(schema: dict[str, Any]) -> str:
@@ -81,10 +86,13 @@ def _type(schema: dict[str, Any]) -> str:
     if text == "array":
         text = f"list of {_type(schema.get('items', {}))}"
     limits = {
+        "minLength": "≥ {} characters",
         "maxLength": "≤ {} characters",
-        "maximum": "≤ {}",
         "minimum": "≥ {}",
         "exclusiveMinimum": "> {}",
+        "maximum": "≤ {}",
+        "exclusiveMaximum": "< {}",
+        "minItems": "≥ {} items",
         "maxItems": "≤ {} items",
     }
     notes = [form.format(schema[key]) for key, form in limits.items() if key in schema]

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 Schema = dict[str, Any]
 
+# Where JSON Schema holds further schemas; everything else is a value and is left as it is.
+_NAMED = frozenset({"properties", "patternProperties"})
+_LISTED = frozenset({"anyOf", "allOf", "oneOf", "prefixItems"})
+_NESTED = frozenset({"items", "additionalProperties", "contains", "not"})
+
 
 @dataclass(frozen=True, slots=True)
 class Tool:
@@ -55,10 +60,13 @@ def verb_of(
         raise NotFoundError(f"There is no tool of that name. Known here: {known}.", reason="unknown_tool")
     rest = dict(arguments)
     action = rest.pop("action", None)
-    actions = [verb.action for verb in verbs]
-    if not isinstance(action, str) or action not in actions:
-        raise InvalidError(f"{tool}: action must be one of {', '.join(actions)}.", field="action")
-    return f"{tool}.{action}", rest
+    chosen = next((verb for verb in verbs if verb.action == action), None)
+    if chosen is None:
+        actions = ", ".join(verb.action for verb in verbs)
+        raise InvalidError(f"{tool}: action must be one of {actions}.", field="action")
+    required = parameters(chosen.params).get("required", [])
+    # Some models spell out every parameter of the tool; a null says the same as leaving it out.
+    return chosen.name, {name: value for name, value in rest.items() if value is not None or name in required}
 
 
 def _tool(prefix: str, verbs: list[AnyVerb], guidance: str) -> Tool:
@@ -102,50 +110,56 @@ def parameters(params: type[Params]) -> Schema:
 
 def _schema(params: type[Params]) -> Schema:
     schema = params.model_json_schema(by_alias=True)
-    definitions = schema.pop("$defs", {})
-    inlined: Schema = _plain(schema, definitions)
-    inlined.setdefault("properties", {})
+    inlined = _inlined(schema, schema.pop("$defs", {}))
+    required = inlined.get("required", [])
+    properties = inlined.setdefault("properties", {})
+    for name, value in properties.items():
+        if name not in required:
+            properties[name] = _without_null(value)
     return inlined
 
 
-def _plain(node: Any, definitions: Schema) -> Any:  # noqa: ANN401 - JSON
-    if isinstance(node, list):
-        return [_plain(item, definitions) for item in node]
-    if not isinstance(node, dict):
-        return node
+def _inlined(node: Schema, definitions: Schema) -> Schema:
+    """Return a schema with its references in place and without the titles that repeat the names."""
     if "$ref" in node:
         target = definitions[node["$ref"].rpartition("/")[2]]
-        return _plain({**target, **{k: v for k, v in node.items() if k != "$ref"}}, definitions)
-    names = set(node["properties"]) if isinstance(node.get("properties"), dict) else None
-    plain = {key: _plain(value, definitions) for key, value in node.items() if key != "title" or names is None}
-    if names is not None:
-        plain["properties"] = {
-            name: {k: v for k, v in _optional(value).items() if k != "title"}
-            for name, value in plain["properties"].items()
-        }
+        return _inlined({**target, **{key: value for key, value in node.items() if key != "$ref"}}, definitions)
+    plain: Schema = {}
+    for key, value in node.items():
+        if key in _NAMED and isinstance(value, dict):
+            plain[key] = {name: _inlined(item, definitions) for name, item in value.items()}
+        elif key in _LISTED and isinstance(value, list):
+            plain[key] = [_inlined(item, definitions) for item in value]
+        elif key in _NESTED and isinstance(value, dict):
+            plain[key] = _inlined(value, definitions)
+        elif key != "title":
+            plain[key] = value
     return plain
 
 
-def _optional(schema: Schema) -> Schema:
+def _without_null(schema: Schema) -> Schema:
     """Return an optional parameter's schema without its null branch: leaving it out is how a model says none."""
-    branches = [branch for branch in schema.get("anyOf", ()) if branch.get("type") != "null"]
-    if len(branches) != 1:
+    if "anyOf" not in schema:
         return schema
-    rest = {key: value for key, value in schema.items() if key not in {"anyOf", "default"}}
-    return {**branches[0], **rest}
+    branches = [branch for branch in schema["anyOf"] if branch.get("type") != "null"]
+    rest = {key: value for key, value in schema.items() if key != "anyOf" and not (key == "default" and value is None)}
+    return {**_either(branches), **rest}
+
+
+def _either(branches: list[Schema]) -> Schema:
+    unique = [branch for index, branch in enumerate(branches) if branch not in branches[:index]]
+    return unique[0] if len(unique) == 1 else {"anyOf": unique}
 
 
 def _merged(first: Schema, second: Schema) -> Schema:
     """Return the schema of a parameter that two verbs share: the same, or either of both."""
-    same = {k: v for k, v in first.items() if k != "description"} == {
-        k: v for k, v in second.items() if k != "description"
-    }
-    if same:
-        return first
     branches = [
-        {k: v for k, v in branch.items() if k not in {"description", "default"}}
+        {key: value for key, value in branch.items() if key not in {"description", "default"}}
         for schema in (first, second)
         for branch in schema.get("anyOf", [schema])
     ]
-    unique = [branch for i, branch in enumerate(branches) if branch not in branches[:i]]
-    return {"anyOf": unique, "description": first.get("description") or second.get("description", "")}
+    either = _either(branches)
+    description = first.get("description") or second.get("description")
+    if "default" in first and first["default"] == second.get("default"):
+        either = {**either, "default": first["default"]}
+    return {**either, "description": description} if description else dict(either)

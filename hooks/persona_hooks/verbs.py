@@ -12,6 +12,7 @@ becomes an answer that says why and what was changed; only programming errors es
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -284,23 +285,36 @@ def refusal(name: str, error: PersonaError) -> Answer:
     return Answer(name, ok=False, changed=error.changed, card=card, details=details, error=error)
 
 
+_NAME = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
+_COMMAND = re.compile(r"[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)*")
+
+
 def _check_declaration(verb: AnyVerb) -> None:
-    prefix, _, action = verb.name.partition(".")
-    if not (prefix.replace("_", "").isalnum() and action.replace("_", "").isalnum()):
+    if not _NAME.fullmatch(verb.name):
         raise ValueError(f"verb name {verb.name!r} is not of the form prefix.action")
     if not verb.summary:
         raise ValueError(f"{verb.name}: {verb.params.__name__} has no docstring to serve as its summary")
     if ("person" in verb.shown_to) != bool(verb.command):
         raise ValueError(f"{verb.name}: a verb has a command exactly when it is shown to a person")
+    if verb.command and not _COMMAND.fullmatch(verb.command):
+        raise ValueError(f"{verb.name}: the command {verb.command!r} is not made of plain words")
+    if "action" in _known(verb):
+        raise ValueError(f"{verb.name}: a parameter cannot be called action, which names the verb in its tool")
+
+
+def _known(verb: AnyVerb) -> list[str]:
+    return [info.alias or to_camel(name) for name, info in verb.params.model_fields.items()]
 
 
 def _invalid(verb: AnyVerb, error: ValidationError) -> InvalidError:
-    problems = error.errors(include_input=False, include_url=False, include_context=False)
-    first = problems[0]
-    field = ".".join(str(part) for part in first["loc"]) or "arguments"
-    known = [info.alias or name for name, info in verb.params.model_fields.items()]
-    if first["type"] == "extra_forbidden":
-        allowed = ", ".join(known) or "none"
+    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    known = _known(verb)
+    if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
         # An unknown name is the caller's text, so it is not repeated.
+        allowed = ", ".join(known) or "none"
         return InvalidError(f"{verb.name} takes no such argument. It takes: {allowed}.", field="arguments")
+    # Deeper parts of the place may be the caller's own keys; only ours and numbers are told.
+    names = {*known, *verb.params.model_fields}
+    place = [str(part) for part in first["loc"] if isinstance(part, int) or part in names]
+    field = ".".join(place) or "arguments"
     return InvalidError(f"{verb.name}: {field}: {first['msg']}.", field=field)

@@ -96,7 +96,7 @@ class RemoteJournal:
         """
         if (guard.session_id, guard.generation) != (self._identity.session_id, self.generation):
             raise ConflictError("The session was replaced meanwhile; nothing was appended.", reason="stale_session")
-        wanted = {**self._identity.wire(), **({} if guard.leaf is None else {"leaf": guard.leaf})}
+        wanted = {**self._identity.wire(), **({} if guard.leaf is None else {"leaf": guard.leaf or None})}
         parameters = {"guard": wanted, "customType": custom_type, "data": dict(data)}
         try:
             result = self._peer.request("session.append", parameters, seconds=SECONDS)
