@@ -121,7 +121,7 @@ class Capture:
         )
 
     def _report(self, session: Session, owner: Owner, ids: list[str], notice: str | None, turn: Turn) -> None:
-        """Tell the person and the next block, where session and owner are still those that were written for."""
+        """Tell the person and the next block, if session and owner are still those it was written for."""
         try:
             self._access.permit(session, owner, turn)()
             session.journal.append(session.guard(), CARD, {"card": "captured", "ids": ids, "first": notice is not None})

@@ -1,7 +1,7 @@
 """From a message to its sentences, each with whose words it is.
 
-Fences, indented code and ``>`` lines are dropped. A sentence inside a quotation, after "he said:", in a chat log or in a
-text that was handed over is not the person's own, and neither is what follows it in the same breath.
+Fences, indented code and ``>`` lines are dropped. A sentence inside a quotation, after "he said:", in a chat log or in
+a text that was handed over is not the person's own, and neither is what follows it in the same breath.
 """
 
 from __future__ import annotations

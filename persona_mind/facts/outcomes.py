@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from persona_hooks.verbs import Outcome
-
-if TYPE_CHECKING:
-    from persona_mind.facts.model import Kind, Tier
-    from persona_mind.facts.shown import ShownFact
+from persona_mind.facts.model import Kind, Tier
+from persona_mind.facts.shown import ShownFact
 
 
 class Line(Outcome):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from persona_mind.facts.files import Held, rows
 from persona_mind.facts.model import TIERS, Kind, Tier
+from persona_mind.facts.shown import ShownFact, shown
 from persona_mind.recall import ITEMS, Doc, Index
 
 if TYPE_CHECKING:
@@ -62,6 +64,25 @@ class View:
         self.facts = collapse(live)
         self._by_key = {str(at): held for at, held in enumerate(self.facts)}
         self._index: Index | None = None
+        self._lock = threading.Lock()
+        self._shown: dict[int, ShownFact] = {}
+
+    @cached_property
+    def standing(self) -> list[Held]:
+        """The facts by what they matter without any question: objectives, then by kind, the latest first."""
+        return sorted(self.facts, key=lambda held: (PRIORITY.index(held.fact.kind), -held.fact.seen.timestamp()))
+
+    @cached_property
+    def recent(self) -> list[Held]:
+        """The facts, the latest first."""
+        return sorted(self.facts, key=lambda held: held.fact.seen, reverse=True)
+
+    def shown(self, held: Held) -> ShownFact:
+        """Return one of the facts as it may be shown; judged once a version."""
+        known = self._shown.get(id(held))
+        if known is None:
+            known = self._shown[id(held)] = shown(held)
+        return known
 
     def holds(self, snapshots: Sequence[tuple[Tier, Snapshot[Fact]]], now: datetime) -> bool:
         """Return whether this is still what there is to see."""
@@ -69,7 +90,11 @@ class View:
         return same and (self._until is None or now < self._until)
 
     def search(self, query: str, limit: int) -> Found:
-        """Return the best facts for a query, the newest where it is empty."""
+        """Return the best facts for a query, the newest where it is empty. One search at a time."""
+        with self._lock:
+            return self._search(query, limit)
+
+    def _search(self, query: str, limit: int) -> Found:
         plain = not query.strip()
         index = self._indexed()
         hits = index.search(query, limit, _NEWEST if plain else ITEMS)
@@ -86,7 +111,7 @@ class View:
 
 
 class Views:
-    """The views of one profile, the latest few kept. Safe to use from several threads, one search at a time."""
+    """The views of one profile, the latest few kept. Safe to use from several threads."""
 
     def __init__(self, files: FactFiles) -> None:
         self._files = files
@@ -109,9 +134,7 @@ class Views:
 
     def search(self, scope: Scope, tiers: Iterable[Tier], query: str, limit: int, now: datetime) -> Found:
         """Return the best facts for a query among what the owner sees."""
-        view = self.view(scope, tiers, now)
-        with self._lock:
-            return view.search(query, limit)
+        return self.view(scope, tiers, now).search(query, limit)
 
 
 def collapse(live: Iterable[Held]) -> list[Held]:

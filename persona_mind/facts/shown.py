@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from persona_mind.facts.model import Kind, RowOrigin, Tier  # noqa: TC001 - outcomes hold this, and pydantic reads it
 from persona_store.admission import Shown, show
 
 if TYPE_CHECKING:
     from persona_mind.facts.files import Held
-    from persona_mind.facts.model import Kind, RowOrigin, Tier
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,13 +62,17 @@ class Access:
         known = self._session(session)
         return known.settings.enabled if known.switch is None else known.switch
 
-    def switch(self, session: Session, *, on: bool) -> bool:
-        """Turn memory on or off for this session, durably in its log; return whether that changed anything."""
+    def switch(self, session: Session, *, on: bool) -> tuple[bool, bool]:
+        """Turn memory on or off for this session, in its log.
+
+        Returns:
+            Whether that changed anything, and whether a file holds it.
+        """
         if self.enabled(session) == on:
-            return False
-        session.journal.append(session.guard(), SWITCH, {"enabled": on})
+            return False, session.journal.path is not None and session.journal.path.exists()
+        receipt = session.journal.append(session.guard(), SWITCH, {"enabled": on})
         self._session(session).switch = on
-        return True
+        return True, receipt.durable
 
     def forget(self, session: Session) -> None:
         """Let go of what is kept of a session that begins anew or has ended."""

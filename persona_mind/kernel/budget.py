@@ -46,6 +46,7 @@ class Allowance:
 
     def __init__(self, limit_tokens: int) -> None:
         self._left = max(limit_tokens, 0) * BYTES_PER_TOKEN
+        self._whole: Allowance | None = None
 
     @property
     def left(self) -> int:
@@ -55,11 +56,18 @@ class Allowance:
     def take(self, text: str) -> bool:
         """Spend what ``text`` takes, its line break included; False, and nothing spent, where it does not fit."""
         needed = size(text) + 1
-        if needed > self._left:
+        if needed > self._left or (self._whole is not None and not self._whole.take(text)):
             return False
         self._left -= needed
         return True
 
-    def give(self, text: str) -> None:
-        """Give back what ``take(text)`` spent."""
-        self._left += size(text) + 1
+    def reserve(self, tokens: int) -> None:
+        """Set tokens aside for what is added at the end."""
+        self._left = max(self._left - tokens * BYTES_PER_TOKEN, 0)
+
+    def part(self, reserved_tokens: int) -> Allowance:
+        """Return an allowance inside this one that leaves ``reserved_tokens`` for others."""
+        inner = Allowance(0)
+        inner._left = max(self._left - reserved_tokens * BYTES_PER_TOKEN, 0)
+        inner._whole = self
+        return inner

@@ -30,14 +30,12 @@ class MindSettings:
         enabled: Whether the mind works at all.
         capture: ``auto`` writes strong cues, ``prompt`` only hints, ``off`` looks at nothing.
         nudge: Whether hints are given.
-        brakes: Whether the owner's brief is known to declare brakes, so that silence about them is no answer.
         sources: Where each of them came from.
     """
 
     enabled: bool = True
     capture: CaptureMode = "auto"
     nudge: bool = True
-    brakes: bool = False
     sources: tuple[tuple[str, str], ...] = ()
 
     def effective(self) -> tuple[Setting, ...]:
@@ -45,6 +43,18 @@ class MindSettings:
         values = {ENABLED: self.enabled, CAPTURE: self.capture, NUDGE: self.nudge}
         known = dict(self.sources)
         return tuple(Setting(key=key, value=value, source=known.get(key, "default")) for key, value in values.items())
+
+
+def has_brakes(bus: BusClient, session_id: str) -> bool:
+    """Return whether the owner's brief is known to declare brakes, so that silence about them is no answer.
+
+    The brief changes with the persona, so this is asked for and not kept with the settings.
+    """
+    return any(
+        setting.key == BRAKES and setting.value is True
+        for reply in bus.ask(SettingsQuery(session_id=session_id), SettingsReply)
+        for setting in reply.settings
+    )
 
 
 def collect(bus: BusClient, session_id: str, environ: Mapping[str, str]) -> MindSettings:
@@ -60,7 +70,6 @@ def collect(bus: BusClient, session_id: str, environ: Mapping[str, str]) -> Mind
         enabled=_flag(found, ENABLED, default=True),
         capture=_mode(found),
         nudge=_flag(found, NUDGE, default=True),
-        brakes=_flag(found, BRAKES, default=False),
         sources=tuple((key, source) for key, (_, source) in sorted(found.items()) if key in {ENABLED, CAPTURE, NUDGE}),
     )
 

@@ -1,0 +1,58 @@
+"""The card of a capture: the log holds ids, and the words are looked up when it is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from persona_hooks.cards import Card, clip
+from persona_hooks.errors import PersonaError
+from persona_mind.facts.shown import shown
+from persona_store.structure import inline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from persona_hooks.ports import Session
+    from persona_mind.facts.service import Facts
+    from persona_mind.kernel.access import Access
+    from persona_mind.kernel.scope import Scope
+
+COLUMNS: Final = 160
+GONE: Final = "(no longer remembered)"
+
+
+def captured(
+    access: Access, facts: Facts, session: Session, data: Mapping[str, object], notice: Callable[[], str]
+) -> Card:
+    """Return the card of a capture as it is to be shown now.
+
+    What was forgotten since is not shown, and neither is anything without an owner or while memory is off.
+    """
+    listed = data.get("ids")
+    ids = [item for item in listed if isinstance(item, str)] if isinstance(listed, list | tuple) else []
+    lines = [f"[{handle}] {text}" for handle, text in zip(ids, _texts(access, facts, session, ids), strict=True)]
+    number = "1 fact" if len(ids) == 1 else f"{len(ids)} facts"
+    return Card(
+        title=f"Remembered {number}",
+        body=tuple(lines),
+        level="success",
+        hint=notice() if data.get("first") is True else "`/mind forget ID` takes it back.",
+    )
+
+
+def _texts(access: Access, facts: Facts, session: Session, ids: list[str]) -> list[str]:
+    try:
+        if not access.enabled(session):
+            return ["(memory is off)"] * len(ids)
+        scope = access.scope(session, access.owner(session))
+    except PersonaError:
+        return ["(no owner)"] * len(ids)
+    return [_text(facts, scope, handle) for handle in ids]
+
+
+def _text(facts: Facts, scope: Scope, handle: str) -> str:
+    try:
+        fact = shown(facts.read(scope, handle))
+    except PersonaError:
+        return GONE
+    return f"[withheld: {fact.withheld}]" if fact.withheld else clip(f"({fact.kind}) {inline(fact.text)}", COLUMNS)

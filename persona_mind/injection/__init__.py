@@ -1,0 +1,1 @@
+"""Injection: what of the memory stands in the model's next request. It reads only, and it is bounded."""

@@ -1,0 +1,131 @@
+"""Which facts stand in a request: some always, some because of what is asked.
+
+The standing ones do not depend on the prompt, so that the text that holds them stays the same from turn to turn; a part
+of every cap is kept for those that match, so that no kind of fact is never seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from persona_mind.facts.files import Held
+    from persona_mind.facts.search import View
+    from persona_mind.facts.shown import ShownFact
+    from persona_mind.kernel.identity import Key
+
+MAX_OBJECTIVES: Final = 4
+"""So that many objectives never fill the whole cap."""
+
+MAX_MATCHES: Final = 16
+"""Matches that are looked at: more than any cap, since some of them stand already."""
+
+MAX_PROMPT: Final = 2_000
+"""Characters of a prompt that are searched for; what a person asks stands at one of its ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """One fact that was chosen."""
+
+    held: Held
+    shown: ShownFact
+
+
+@dataclass(slots=True)
+class Choice:
+    """The facts of one view.
+
+    Attributes:
+        standing: Those that stand there whatever is asked.
+        matched: Those that the prompt brought, then the next standing ones.
+        objectives_left: Objectives for which there was no room.
+        left: Other facts for which there was no room.
+        withheld: Facts that were passed over because their text breaks a rule.
+    """
+
+    standing: list[Picked] = field(default_factory=list)
+    matched: list[Picked] = field(default_factory=list)
+    objectives_left: int = 0
+    left: int = 0
+    withheld: int = 0
+
+    @property
+    def keys(self) -> frozenset[Key]:
+        """What the chosen ones say."""
+        return frozenset(item.held.fact.key for item in (*self.standing, *self.matched))
+
+
+def choose(view: View, cap: int, prompt: str, *, objectives: bool, elsewhere: Collection[Key] = ()) -> Choice:
+    """Return the facts of one view for a request.
+
+    Args:
+        view: What the owner sees.
+        cap: How many at most.
+        prompt: What is asked.
+        objectives: Whether objectives may be shown; without it they are neither shown nor counted.
+        elsewhere: What another part of the request says already.
+    """
+    facts = [held for held in view.standing if objectives or held.fact.kind != "objective"]
+    facts = [held for held in facts if held.fact.key not in elsewhere] if elsewhere else facts
+    choice = Choice()
+    taken: set[int] = set()
+    fixed = cap if len(facts) <= cap else cap - cap * 3 // 8
+    choice.standing = list(_safe(view, _few_objectives(facts), fixed, choice, taken))
+    room = cap - len(choice.standing)
+    choice.matched = list(_safe(view, _by_match(view, facts, prompt), room, choice, taken))
+    return _counted(choice, facts, taken)
+
+
+def choose_working(view: View, cap: int, prompt: str, *, elsewhere: Collection[Key] = ()) -> Choice:
+    """Return the working facts for a request: those that match, then the latest; none stands whatever is asked."""
+    facts = [held for held in view.recent if held.fact.kind != "objective" and held.fact.key not in elsewhere]
+    choice = Choice()
+    taken: set[int] = set()
+    choice.matched = list(_safe(view, _by_match(view, facts, prompt), cap, choice, taken))
+    return _counted(choice, facts, taken)
+
+
+def _counted(choice: Choice, facts: list[Held], taken: set[int]) -> Choice:
+    rest = [held for held in facts if id(held) not in taken]
+    choice.objectives_left = sum(held.fact.kind == "objective" for held in rest)
+    choice.left = len(rest) - choice.objectives_left
+    return choice
+
+
+def _few_objectives(facts: Iterable[Held]) -> Iterator[Held]:
+    objectives = 0
+    for held in facts:
+        objectives += held.fact.kind == "objective"
+        if held.fact.kind != "objective" or objectives <= MAX_OBJECTIVES:
+            yield held
+
+
+def _by_match(view: View, facts: list[Held], prompt: str) -> Iterator[Held]:
+    allowed = {id(held) for held in facts}
+    half = MAX_PROMPT // 2
+    query = prompt if len(prompt) <= MAX_PROMPT else f"{prompt[:half]} {prompt[-half:]}"
+    if query.strip():
+        yield from (held for held, _ in view.search(query, MAX_MATCHES).facts if id(held) in allowed)
+    yield from _few_objectives(facts)
+
+
+def _safe(view: View, facts: Iterable[Held], room: int, choice: Choice, taken: set[int]) -> Iterator[Picked]:
+    """Yield up to ``room`` facts that may be shown and are not taken; count those that may not be shown."""
+    if room <= 0:
+        return
+    for held in facts:
+        if id(held) in taken:
+            continue
+        taken.add(id(held))
+        fact = view.shown(held)
+        if fact.withheld:
+            choice.withheld += 1
+            continue
+        yield Picked(held, fact)
+        room -= 1
+        if not room:
+            return

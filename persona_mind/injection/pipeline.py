@@ -1,0 +1,217 @@
+"""From a prompt to the blocks of its request. Reads only: nothing is written, swept or repaired here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from persona_hooks.errors import BusyError, ConflictError, PersonaError
+from persona_hooks.specs import Block
+from persona_mind.injection.brake import braked
+from persona_mind.injection.choose import Choice, Picked, choose, choose_working
+from persona_mind.injection.render import Section, Tally, body, fenced, overhead
+from persona_mind.kernel.budget import TOTAL_TOKENS, Allowance, Caps, tokens
+from persona_store.structure import inline, new_fence_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from persona_hooks.bus import BusClient
+    from persona_hooks.owner import Owner
+    from persona_hooks.ports import Session, Ui
+    from persona_hooks.turn import Turn
+    from persona_mind.facts.model import Tier
+    from persona_mind.facts.search import View, Views
+    from persona_mind.facts.service import Facts
+    from persona_mind.kernel.access import Access
+    from persona_mind.kernel.scope import Scope
+
+STABLE_ORDER: Final = 30
+TASK_ORDER: Final = 70
+FOOTER_TOKENS: Final = 110
+TASK_TOKENS: Final = 800
+"""What the standing part always leaves for what the prompt brings."""
+EMPTY: Final = (
+    "Nothing is remembered yet for this persona and project. The `memory` tool keeps what should last; "
+    "you may ignore this line."
+)
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is kept of one session: its fence, and what was said once."""
+
+    generation: int
+    key: str = field(default_factory=new_fence_key)
+    told: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The choices of one request; None where a tier takes no part or could not be read."""
+
+    long: Choice | None
+    project: Choice | None
+    working: Choice | None
+    known: int
+
+
+class Injection:
+    """The injection of one plugin instance."""
+
+    def __init__(self, access: Access, facts: Facts, views: Views, bus: BusClient, ui: Ui) -> None:
+        self._access = access
+        self._facts = facts
+        self._views = views
+        self._bus = bus
+        self._ui = ui
+        self._sessions: dict[tuple[str, str], _Known] = {}
+        self.caps = Caps()
+
+    def blocks(self, session: Session, prompt: str, notes: Sequence[str], turn: Turn) -> list[Block]:
+        """Return the blocks for one request, what changes least first; none without an owner or when memory is off.
+
+        Args:
+            session: The conversation.
+            prompt: What is asked.
+            notes: Our own lines about this message, such as what was captured from it.
+            turn: The time there is.
+        """
+        blocks, empty = self._compose(session, prompt, notes, turn)
+        if empty and self._first(self._of(session), "empty"):
+            return [Block("mind-empty", EMPTY, TASK_ORDER)]
+        return blocks
+
+    def preview(self, session: Session, turn: Turn) -> list[Block]:
+        """Return what the model would be given now if nothing in particular were asked."""
+        return self._compose(session, "", (), turn)[0]
+
+    def _compose(self, session: Session, prompt: str, notes: Sequence[str], turn: Turn) -> tuple[list[Block], bool]:
+        """Return the blocks, and whether there is nothing at all to tell to a model that could add to it."""
+        if not self._access.enabled(session):
+            return [], False
+        try:
+            owner = self._access.owner(session)
+            scope = self._access.scope(session, owner)
+        except PersonaError:
+            return [], False
+        turn.check()
+        lean = session.leg or owner.leg
+        seen = self._look(session, scope, prompt, lean=lean, turn=turn)
+        blocks = self._render(self._of(session), owner, scope, seen, [] if lean else notes, lean=lean)
+        return blocks, not (blocks or seen.known or lean)
+
+    def forget(self, session: Session) -> None:
+        """Let go of a session that begins anew or has ended."""
+        self._sessions.pop((session.id, session.seat), None)
+
+    def _look(self, session: Session, scope: Scope, prompt: str, *, lean: bool, turn: Turn) -> _Seen:
+        objectives = not braked(self._bus, session)
+        known = self._of(session)
+        now = self._facts.now()
+        long = self._view(known, scope, ("persona", "shared"), now)
+        project = working = None
+        if not lean and not scope.project.home:
+            project = self._view(known, scope, ("project",), now)
+            working = self._view(known, scope, ("stm",), now)
+        turn.check()
+        seen = self._choose(prompt, long, project, working, objectives=objectives)
+        turn.check()
+        return seen
+
+    def _choose(
+        self, prompt: str, long: View | None, project: View | None, working: View | None, *, objectives: bool
+    ) -> _Seen:
+        """Choose from each view; what one of them says, a later one does not repeat."""
+        caps = self.caps
+        first = None if long is None else choose(long, caps.long, prompt, objectives=objectives)
+        said = first.keys if first else frozenset()
+        second = (
+            None if project is None else choose(project, caps.project, prompt, objectives=objectives, elsewhere=said)
+        )
+        said |= second.keys if second else frozenset()
+        third = None if working is None else choose_working(working, caps.working, prompt, elsewhere=said)
+        return _Seen(first, second, third, sum(len(view.facts) for view in (long, project, working) if view))
+
+    def _view(self, known: _Known, scope: Scope, tiers: tuple[Tier, ...], now: datetime) -> View | None:
+        """Return a view; one file that cannot be read costs its own facts, and is told once."""
+        try:
+            return self._views.view(scope, tiers, now)
+        except (BusyError, ConflictError):
+            raise
+        except PersonaError as error:
+            if self._first(known, f"unreadable:{tiers[0]}"):
+                self._ui.notify(f"Memory could not be read in part: {error.message}", "warning")
+            return None
+
+    def _render(
+        self, known: _Known, owner: Owner, scope: Scope, seen: _Seen, notes: Sequence[str], *, lean: bool
+    ) -> list[Block]:
+        persona, now = owner.persona or "no persona", self._facts.now()
+        tally = self._tally(seen)
+        total = Allowance(TOTAL_TOKENS)
+        total.reserve(FOOTER_TOKENS + 2 * tokens(overhead(known.key, persona)) + tokens("\n".join(notes)))
+        stable = body(_standing(seen, persona, scope), total.part(TASK_TOKENS), tally, now)
+        task = body(_matched(seen, persona, scope), total, tally, now)
+        if not lean and (line := tally.line()):
+            task.append(line)
+        self._warn(known, tally)
+        after = "\n".join([fenced(known.key, persona, task), *notes]).strip("\n")
+        parts = (("mind", fenced(known.key, persona, stable), STABLE_ORDER), ("mind-task", after, TASK_ORDER))
+        return [Block(name, text, order) for name, text, order in parts if text]
+
+    def _tally(self, seen: _Seen) -> Tally:
+        tally = Tally({})
+        for name, choice in (("long-term", seen.long), ("project", seen.project), ("working", seen.working)):
+            if choice is not None:
+                tally.skip("objective", choice.objectives_left)
+                tally.skip(name, choice.left)
+                tally.withheld += choice.withheld
+        return tally
+
+    def _warn(self, known: _Known, tally: Tally) -> None:
+        if tally.withheld and self._first(known, f"withheld:{tally.withheld}"):
+            self._ui.notify(
+                f"{tally.withheld} remembered entries are withheld: their text breaks a rule. See `/mind doctor`.",
+                "warning",
+            )
+
+    def _first(self, known: _Known, what: str) -> bool:
+        """Return whether something is said for the first time in this session."""
+        fresh = what not in known.told
+        known.told.add(what)
+        return fresh
+
+    def _of(self, session: Session) -> _Known:
+        key = session.id, session.seat
+        known = self._sessions.get(key)
+        if known is None or known.generation != session.generation:
+            known = self._sessions[key] = _Known(session.generation)
+        return known
+
+
+def _standing(seen: _Seen, persona: str, scope: Scope) -> list[Section]:
+    chosen = [item for choice in (seen.long, seen.project) if choice for item in choice.standing]
+    objectives = [item for item in chosen if item.held.fact.kind == "objective"]
+    return [
+        Section(f"Objective ({inline(persona)})", objectives),
+        Section(f"Long-term ({inline(persona)})", _others(chosen, project=False)),
+        Section(f"Project ({inline(scope.project.root.name)})", _others(chosen, project=True)),
+    ]
+
+
+def _matched(seen: _Seen, persona: str, scope: Scope) -> list[Section]:
+    chosen = [item for choice in (seen.long, seen.project) if choice for item in choice.matched]
+    working = seen.working.matched if seen.working else []
+    project = inline(scope.project.root.name)
+    return [
+        Section(f"Objective ({inline(persona)})", [item for item in chosen if item.held.fact.kind == "objective"]),
+        Section(f"Long-term ({inline(persona)}), for this task", _others(chosen, project=False)),
+        Section(f"Project ({project}), for this task", _others(chosen, project=True)),
+        Section(f"Working context ({project}, about two days)", working),
+    ]
+
+
+def _others(items: Sequence[Picked], *, project: bool) -> list[Picked]:
+    return [item for item in items if item.held.fact.kind != "objective" and (item.held.tier == "project") == project]

@@ -1,0 +1,116 @@
+"""The mind as a plugin: it wires, and nothing else. An event comes in, one call is made, a value goes out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from persona_hooks.errors import PersonaError
+from persona_hooks.messages import SETTINGS_COLLECT, Message, SettingsQuery, SettingsReply
+from persona_hooks.specs import hookimpl
+from persona_mind.capture.card import captured
+from persona_mind.capture.pipeline import CARD, Capture
+from persona_mind.facts.search import Views
+from persona_mind.facts.service import Facts
+from persona_mind.facts.verbs import GUIDE, MemoryVerbs
+from persona_mind.injection.pipeline import Injection
+from persona_mind.kernel.access import Access
+from persona_mind.status.verbs import MindVerbs
+from persona_mind.status.words import first_run
+from persona_store.transaction import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from persona_hooks.cards import Card
+    from persona_hooks.ports import Host, Session
+    from persona_hooks.specs import Block, InputSource, Renderers
+    from persona_hooks.turn import Turn
+    from persona_hooks.verbs import Registry
+
+PROFILE = "persona-mind"
+
+
+class MindPlugin:
+    """One plugin instance. Building it touches no disk and reads no clock."""
+
+    requires: ClassVar[tuple[str, ...]] = ("persona_companion",)
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._root = host.agent_dir / PROFILE
+        self.access = Access(host.bus, host.home, host.environ)
+        self.facts = Facts(Profile(self._root, host.scheduler.now), host.scheduler.now)
+        self.views = Views(self.facts.files)
+        self.capture = Capture(self.access, self.facts, host.ui, self._notice)
+        self.injection = Injection(self.access, self.facts, self.views, host.bus, host.ui)
+        host.bus.provide(SETTINGS_COLLECT, self._settings)
+
+    @hookimpl
+    def register_verbs(self, registry: Registry) -> None:
+        """Offer the verbs and say when a model should use them."""
+        registry.add(*MemoryVerbs(self.access, self.facts, self.views, self._notice).verbs())
+        mind = MindVerbs(self._host, self.access, self.facts, self.views, self._preview, self._notice)
+        registry.add(*mind.verbs())
+        registry.guide("memory", GUIDE)
+
+    @hookimpl
+    def register_renderers(self, renderers: Renderers) -> None:
+        """Render our entries live, from the ids they hold."""
+        renderers.add(CARD, self._card)
+
+    @hookimpl
+    def session_start(self, session: Session) -> None:
+        """Begin afresh: nothing of the session before leaks into this one."""
+        self._forget(session)
+
+    @hookimpl
+    def session_shutdown(self, session: Session) -> None:
+        """Let go of the session."""
+        self._forget(session)
+
+    @hookimpl
+    def input(self, session: Session, text: str, source: InputSource, turn: Turn) -> None:
+        """Capture what a person asks to be remembered."""
+        self.capture.input(session, text, source, turn)
+
+    @hookimpl
+    def message_start(self, session: Session, custom_type: str, text: str, turn: Turn) -> None:
+        """Capture from a person's own input that is replayed."""
+        self.capture.message(session, custom_type, text, turn)
+
+    @hookimpl
+    def before_agent_start(self, session: Session, prompt: str, turn: Turn) -> list[Block]:
+        """Give the model what is remembered."""
+        return self.injection.blocks(session, prompt, self.capture.lines(session), turn)
+
+    @hookimpl
+    def agent_settled(self, session: Session, turn: Turn) -> None:
+        """Clear expired working facts from disk, now that nobody waits."""
+        if session.leg or not self.access.enabled(session):
+            return
+        try:
+            owner = self.access.owner(session)
+            self.facts.sweep(self.access.scope(session, owner), self.access.permit(session, owner, turn))
+        except PersonaError:
+            return  # the next quiet moment will do; readers leave expired rows out anyway
+
+    def _forget(self, session: Session) -> None:
+        self.access.forget(session)
+        self.capture.forget(session)
+        self.injection.forget(session)
+
+    def _preview(self, session: Session, turn: Turn) -> str:
+        return "\n\n".join(block.text for block in self.injection.preview(session, turn))
+
+    def _notice(self) -> str | None:
+        return None if self._root.exists() else first_run(self._root)
+
+    def _settings(self, request: Message) -> SettingsReply | None:
+        if not isinstance(request, SettingsQuery):
+            return None
+        # Only what a session has taken is told; asking here would ask ourselves.
+        known = self.access.known_settings(request.session_id)
+        return None if known is None else SettingsReply(provider=self._host.bus.name, settings=known.effective())
+
+    def _card(self, session: Session, data: Mapping[str, object]) -> Card:
+        return captured(self.access, self.facts, session, data, lambda: first_run(self._root))

@@ -1,0 +1,1 @@
+"""Status: what a person sees of the mind, and the switch that turns it off."""

@@ -1,0 +1,104 @@
+"""Parameters and outcomes of the ``mind`` verbs. None of them carries the text of a memory but the snapshot's card."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from persona_hooks.verbs import NoParams, Outcome
+
+
+class Snapshot(NoParams):
+    """Show what is remembered here: counts, and what the model is given."""
+
+
+class Doctor(NoParams):
+    """Say where memory is stored and how it fares. It shows no memory and repairs nothing."""
+
+
+class Off(NoParams):
+    """Turn memory off for this session."""
+
+
+class On(NoParams):
+    """Turn memory on for this session."""
+
+
+class Overview(Outcome):
+    """What is remembered here, in numbers.
+
+    Attributes:
+        long: Private and shared facts.
+        project: Facts of the project.
+        working: Working facts of the project.
+        home: The person works at home, which is no project.
+        block: What the model is given.
+        notice: What a person is told while nothing was ever stored.
+    """
+
+    persona: str | None
+    long: int
+    project: int
+    working: int
+    home: bool
+    block: str = Field(default="", exclude=True)
+    notice: str | None = Field(default=None, exclude=True)
+
+
+class Store(Outcome):
+    """How one file fares.
+
+    Attributes:
+        state: ``not created``, ``ok``, ``invalid`` (some rows cannot be read and are kept) or ``unusable``.
+        entries: How many rows it holds.
+        unreadable: How many of them cannot be read.
+        withheld: How many hold a text that breaks a rule now.
+        detail: What is wrong, in one line.
+    """
+
+    name: str
+    path: str
+    state: Literal["not created", "ok", "invalid", "unusable"]
+    entries: int = 0
+    unreadable: int = 0
+    withheld: int = 0
+    detail: str = ""
+
+
+class Report(Outcome):
+    """How the mind fares.
+
+    Attributes:
+        lacking: What the host lacks, each with what it costs.
+        warnings: What needs a look.
+    """
+
+    root: str
+    host: str
+    enabled: bool
+    capture: str
+    nudge: bool
+    settings: dict[str, str]
+    provider: str
+    persona: str | None
+    segment: str
+    cwd: str
+    project: str
+    slug: str
+    home: bool
+    stores: tuple[Store, ...]
+    lacking: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+class Switched(Outcome):
+    """The session's switch.
+
+    Attributes:
+        enabled: Whether memory works in this session now.
+        durable: Whether the session's log is kept in a file, so that a resumed session knows.
+    """
+
+    enabled: bool
+    durable: bool

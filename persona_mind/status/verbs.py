@@ -1,0 +1,150 @@
+"""The ``mind`` verbs: snapshot, doctor, off, on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Final
+
+from persona_hooks.errors import PersonaError
+from persona_hooks.verbs import PEOPLE, NoParams, Verb
+from persona_mind.facts.files import rows
+from persona_mind.facts.shown import shown
+from persona_mind.status import words
+from persona_mind.status.outcomes import Doctor, Off, On, Overview, Report, Snapshot, Store, Switched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from persona_hooks.ports import Host, Session
+    from persona_hooks.turn import Turn
+    from persona_hooks.verbs import AnyVerb, Call
+    from persona_mind.facts.model import Fact, Tier
+    from persona_mind.facts.search import Views
+    from persona_mind.facts.service import Facts
+    from persona_mind.kernel.access import Access
+    from persona_store.document import Document
+
+NAMES: Final[dict[Tier, str]] = {
+    "persona": "long-term",
+    "shared": "shared",
+    "project": "project",
+    "stm": "short-term",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MindVerbs:
+    """The verbs about the mind itself.
+
+    Attributes:
+        host: What the host lends.
+        access: The gate.
+        facts: The service.
+        views: Recall.
+        preview: Returns what the model would be given now.
+        notice: Returns what a person is told before anything was ever stored, else None.
+    """
+
+    host: Host
+    access: Access
+    facts: Facts
+    views: Views
+    preview: Callable[[Session, Turn], str]
+    notice: Callable[[], str | None]
+
+    def verbs(self) -> tuple[AnyVerb, ...]:
+        """Return them all."""
+        return (
+            Verb("mind.snapshot", Snapshot, "read", self.snapshot, words.overview, PEOPLE, "mind"),
+            Verb("mind.doctor", Doctor, "read", self.doctor, words.report, PEOPLE, "mind doctor"),
+            Verb("mind.off", Off, "write", self.off, words.switched, PEOPLE, "mind off"),
+            Verb("mind.on", On, "write", self.on, words.switched, PEOPLE, "mind on"),
+        )
+
+    def snapshot(self, call: Call, _: NoParams) -> Overview:
+        """Count what the owner sees, and show what the model is given."""
+        scope, _permit = self.access.enter(call)
+        now = self.facts.now()
+        home = scope.project.home
+        long = self.views.view(scope, ("persona", "shared"), now)
+        tiers: tuple[Tier, Tier] = ("project", "stm")
+        project, working = (0 if home else len(self.views.view(scope, (tier,), now).facts) for tier in tiers)
+        return Overview(
+            persona=scope.persona,
+            long=len(long.facts),
+            project=project,
+            working=working,
+            home=home,
+            block=self.preview(call.session, call.turn),
+            notice=self.notice(),
+        )
+
+    def doctor(self, call: Call, _: NoParams) -> Report:
+        """Look at everything and touch nothing."""
+        scope = self.access.scope(call.session, call.owner)
+        settings = self.access.settings(call.session)
+        stores = tuple(_examined(NAMES[tier], tier, document) for tier, document in self.facts.files.documents(scope))
+        return Report(
+            root=str(self.facts.files.profile.root),
+            host=self.host.name,
+            enabled=self.access.enabled(call.session),
+            capture=settings.capture,
+            nudge=settings.nudge,
+            settings=dict(settings.sources),
+            provider=call.owner.provider,
+            persona=scope.persona,
+            segment=scope.segment,
+            cwd=str(call.session.cwd),
+            project=str(scope.project.root),
+            slug=scope.project.slug,
+            home=scope.project.home,
+            stores=stores,
+            lacking=tuple(
+                words.LACKING[field.name]
+                for field in fields(self.host.capabilities)
+                if field.name in words.LACKING and not getattr(self.host.capabilities, field.name)
+            ),
+            warnings=tuple(
+                _warning(store) for store in stores if store.state in {"invalid", "unusable"} or store.withheld
+            )
+            + tuple(f"plugin {item.name}: {item.detail}" for item in self.host.state() if item.state != "loaded"),
+        )
+
+    def off(self, call: Call, _: NoParams) -> Switched:
+        """Turn memory off for the session."""
+        return self._switch(call, on=False)
+
+    def on(self, call: Call, _: NoParams) -> Switched:
+        """Turn memory on for the session."""
+        return self._switch(call, on=True)
+
+    def _switch(self, call: Call, *, on: bool) -> Switched:
+        changed, durable = self.access.switch(call.session, on=on)
+        return Switched(changed="yes" if changed else "no", enabled=on, durable=durable)
+
+
+def _examined(name: str, tier: Tier, document: Document[Fact]) -> Store:
+    path = str(document.path)
+    try:
+        snapshot = document.read()
+    except PersonaError as error:
+        return Store(name=name, path=path, state="unusable", detail=error.message)
+    damage = snapshot.damage
+    if not snapshot.sequence and not snapshot.rows and damage is None:
+        return Store(name=name, path=path, state="not created")
+    withheld = sum(bool(shown(held).withheld) for held in rows(tier, snapshot))
+    return Store(
+        name=name,
+        path=path,
+        state="invalid" if snapshot.invalid or damage else "ok",
+        entries=len(snapshot.rows),
+        unreadable=snapshot.invalid,
+        withheld=withheld,
+        detail=f"{damage.reason}: read from its previous version, the last change may be lost" if damage else "",
+    )
+
+
+def _warning(store: Store) -> str:
+    if store.withheld and store.state == "ok":
+        return f"{store.name}: {store.withheld} entries are withheld, their text breaks a rule"
+    return f"{store.name} is {store.state}; nothing was changed ({store.path})"

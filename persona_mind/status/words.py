@@ -1,0 +1,88 @@
+"""The words of the ``mind`` verbs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from persona_hooks.cards import Card
+from persona_mind.kernel.settings import ENABLED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from persona_mind.status.outcomes import Overview, Report, Store, Switched
+
+LACKING: Final = {
+    "journal": "the session log takes no entries: notes, cards and the switch do not last",
+    "branches": "the session log has no branches: notes follow the whole session",
+    "ui": "nobody can be shown a notice: cards stand in the log only",
+    "models": "no model can be asked: reviews are done by hand",
+    "tools": "the model cannot call memory: it is used by command only",
+    "injection": "nothing reaches the model's request: recall by command or tool",
+    "scheduler": "no timers: reminders show at the next turn",
+}
+
+
+def first_run(root: Path) -> str:
+    """Return what a person is told before anything was ever stored."""
+    return (
+        f"Memory is stored in {root}. Selected lines go to the model you configure; nothing else leaves this machine. "
+        "`/mind off` stops it."
+    )
+
+
+def overview(outcome: Overview) -> Card:
+    """Show counts, then what the model is given."""
+    who = outcome.persona or "no persona"
+    project = " · home is no project" if outcome.home else f" · project {outcome.project} · working {outcome.working}"
+    return Card(
+        title=f"Mind of {who}: long-term {outcome.long}{project}",
+        body=tuple(outcome.block.split("\n")) if outcome.block else ("(empty)",),
+        hint=outcome.notice or "",
+    )
+
+
+def report(outcome: Report) -> Card:
+    """Say how the mind fares, one line a matter."""
+    home = " (home: no project; nothing of a project is injected here)" if outcome.home else ""
+    capture = dict(outcome.settings).get("mind.capture", "default")
+    lines = [
+        f"memory: {outcome.root}",
+        f"host: {outcome.host}",
+        f"this session: {'on' if outcome.enabled else 'off'}; lasting setting: {ENABLED}",
+        f"owner: {outcome.persona or 'no persona'} ({outcome.segment}), named by {outcome.provider}",
+        f"cwd: {outcome.cwd}",
+        f"project: {outcome.project}{home}",
+        f"project files: {outcome.slug}",
+        (
+            f"capture: {outcome.capture} ({capture}); PI_PERSONA_MIND_CAPTURE overrides; "
+            f"hints {'on' if outcome.nudge else 'off'}"
+        ),
+        *(_store(store) for store in outcome.stores),
+        *(f"lacking: {item}" for item in outcome.lacking),
+        *(f"warning: {item}" for item in outcome.warnings),
+    ]
+    if not outcome.warnings:
+        lines.append("warnings: none")
+    number = len(outcome.warnings)
+    title = "Mind: healthy" if not number else f"Mind: {number} warning{'s' if number > 1 else ''}"
+    return Card(title=title, body=tuple(lines), level="warning" if number else "success")
+
+
+def switched(outcome: Switched) -> Card:
+    """Say what the switch stands on, and how to make it last."""
+    state = "on" if outcome.enabled else "off"
+    did = "is" if outcome.changed == "yes" else "was already"
+    rest = "" if outcome.enabled else " Nothing is captured, injected, read or written."
+    lasting = f"It holds for this session. `{ENABLED}` in persona/settings.json is the lasting setting."
+    kept = () if outcome.durable else ("This session's log is not in a file yet, so a restart forgets the switch.",)
+    return Card(title=f"Memory {did} {state} in this session.{rest}", detail=kept, hint=lasting, level="success")
+
+
+def _store(store: Store) -> str:
+    parts = [f"{store.entries} entries"] if store.state != "not created" else []
+    parts += [f"{store.unreadable} unreadable, kept as they are"] if store.unreadable else []
+    parts += [f"{store.withheld} withheld"] if store.withheld else []
+    parts += [store.detail] if store.detail else []
+    told = f" ({', '.join(parts)})" if parts else ""
+    return f"{store.name}: {store.state}{told} — {store.path}"
