@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import ConflictError, PersonaError
-from persona_mind.capture.cues import find_cues
 from persona_mind.facts.service import Draft
-from persona_store.admission import Admitted, admit
+from persona_mind.facts.verbs import admitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +77,12 @@ class Capture:
         if session.leg or not self._access.enabled(session):
             return
         settings = self._access.settings(session)
-        cues = [] if settings.capture == "off" else find_cues(text)
+        if settings.capture == "off":
+            return
+        # Only conversations need the cues; a command does not wait for them to load.
+        from persona_mind.capture.cues import find_cues  # noqa: PLC0415
+
+        cues = find_cues(text)
         strong = [cue for cue in cues if cue.strong and settings.capture == "auto"]
         if strong:
             self._write(session, strong, turn)
@@ -103,21 +107,19 @@ class Capture:
             self._report(session, owner, written, notice, turn)
 
     def _remember(self, session: Session, owner: Owner, cue: Cue, turn: Turn) -> str:
-        verdict = admit(cue.candidate, "user")
-        tag, source = admit(TAG, "user"), admit(SOURCE, "user")
-        if not isinstance(verdict, Admitted):
-            raise verdict.error("text")
-        if not (isinstance(tag, Admitted) and isinstance(source, Admitted)):
-            raise TypeError("the capture's own words were not admitted")
-        draft = Draft(cue.kind, verdict, (tag,), source=source)
+        text, tag, source = (
+            admitted(words, "user", field)
+            for words, field in ((cue.candidate, "text"), (TAG, "tags"), (SOURCE, "source"))
+        )
+        draft = Draft(cue.kind, text, (tag,), source=source)
         scope = self._access.scope(session, owner)
         return self._facts.remember(scope, draft, self._access.permit(session, owner, turn)).fact.id
 
     def _failed(self, session: Session, error: PersonaError) -> None:
         self._ui.notify(f"Not remembered: {error.message}", "warning")
         self._of(session).lines.append(
-            "The person asked for something to be remembered and it was not saved. Retry once, with memory remember and "
-            "a safe declarative sentence."
+            "The person asked for something to be remembered and it was not saved. Retry once, with memory remember "
+            "and a safe declarative sentence."
         )
 
     def _report(self, session: Session, owner: Owner, ids: list[str], notice: str | None, turn: Turn) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from persona_mind.facts.files import Held, rows
 from persona_mind.facts.model import TIERS, Kind, Tier
 from persona_mind.facts.shown import ShownFact, shown
-from persona_mind.recall import ITEMS, Doc, Index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from persona_mind.facts.model import Fact
     from persona_mind.kernel.identity import Key
     from persona_mind.kernel.scope import Scope
-    from persona_mind.recall import Hit
+    from persona_mind.recall import Doc, Hit, Index
     from persona_store.document import Snapshot
 
 PRIORITY: Final[tuple[Kind, ...]] = (
@@ -35,7 +34,6 @@ PRIORITY: Final[tuple[Kind, ...]] = (
 )
 """Kinds by how much it costs to overlook one."""
 
-_NEWEST: Final = replace(ITEMS, recency=0.0, prior=0.0, repeats=0.0)
 _VIEWS: Final = 6
 
 
@@ -95,15 +93,21 @@ class View:
             return self._search(query, limit)
 
     def _search(self, query: str, limit: int) -> Found:
+        # Ranking takes a while to load, and a request without a question ranks nothing.
+        from persona_mind.recall import ITEMS  # noqa: PLC0415
+
+        newest = replace(ITEMS, recency=0.0, prior=0.0, repeats=0.0)
         plain = not query.strip()
         index = self._indexed()
-        hits = index.search(query, limit, _NEWEST if plain else ITEMS)
+        hits = index.search(query, limit, newest if plain else ITEMS)
         total = len(index) if plain else len(hits)
         if not plain and total == limit:
-            total = len(index.search(query, len(index), _NEWEST))
+            total = len(index.search(query, len(index), newest))
         return Found(tuple((self._by_key[hit.key], hit) for hit in hits), total, len(index))
 
     def _indexed(self) -> Index:
+        from persona_mind.recall import Index  # noqa: PLC0415 - as above
+
         if self._index is None:
             self._index = Index()
             self._index.sync(_doc(key, held) for key, held in self._by_key.items())
@@ -152,6 +156,8 @@ def _rank(held: Held) -> tuple[bool, datetime]:
 
 
 def _doc(key: str, held: Held) -> Doc:
+    from persona_mind.recall import Doc  # noqa: PLC0415 - as above
+
     fact = held.fact
     prior = 1.0 - PRIORITY.index(fact.kind) / len(PRIORITY)
     return Doc(key, fact.text, fact.tags, at=fact.seen.timestamp(), prior=prior)

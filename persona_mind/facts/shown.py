@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from persona_mind.facts.model import Kind, RowOrigin, Tier  # noqa: TC001 - outcomes hold this, and pydantic reads it
-from persona_store.admission import Shown, show
 
 if TYPE_CHECKING:
     from persona_mind.facts.files import Held
@@ -37,6 +36,9 @@ class ShownFact:
 
 def shown(held: Held) -> ShownFact:
     """Return a fact as it may be shown now; a text, tag or source that breaks a rule withholds the whole."""
+    # The scanner takes a while to load, and an empty memory needs none.
+    from persona_store.admission import Shown, show  # noqa: PLC0415
+
     fact, origin = held.fact, held.fact.brought_by
     parts = [show(text, origin) for text in (fact.text, fact.source or "", *fact.tags)]
     texts = [part.text for part in parts if isinstance(part, Shown)]

@@ -9,10 +9,9 @@ from persona_hooks.verbs import EVERYONE, Verb
 from persona_mind.facts import words
 from persona_mind.facts.outcomes import Gone, Line, Opened, Promoted, Recalled, Remembered
 from persona_mind.facts.params import Forget, Promote, Read, Recall, Remember, destination, limit, reach
+from persona_mind.facts.part import part
 from persona_mind.facts.service import Draft
 from persona_mind.facts.shown import shown
-from persona_mind.recall.excerpt import excerpt
-from persona_store.admission import Admitted, admit
 from persona_store.structure import inline
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from persona_mind.facts.search import Views
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.access import Access
+    from persona_store.admission import Admitted
 
 EXCERPT: Final = 240
 GUIDE: Final = (
@@ -140,6 +140,9 @@ def admitted(text: str, origin: Origin, field: str) -> Admitted:
     Raises:
         RefusedError: It breaks a rule; the error names the field, the rule and the place, never the text.
     """
+    # The scanner takes a while to load, and most commands store nothing.
+    from persona_store.admission import Admitted, admit  # noqa: PLC0415
+
     verdict = admit(text, origin)
     if isinstance(verdict, Admitted):
         return verdict
@@ -148,5 +151,5 @@ def admitted(text: str, origin: Origin, field: str) -> Admitted:
 
 def _line(held: Held, query: str) -> Line:
     fact = shown(held)
-    part = excerpt(inline(fact.text), EXCERPT, query)
-    return Line(fact=fact, excerpt=part.text, whole=part.whole)
+    text, whole = part(inline(fact.text), EXCERPT, query)
+    return Line(fact=fact, excerpt=text, whole=whole)

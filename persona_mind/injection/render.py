@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from persona_mind.facts.part import part
 from persona_mind.facts.words import mark
 from persona_mind.kernel.clock import age
-from persona_mind.recall.excerpt import excerpt
 from persona_store.structure import fence, inline
 
 if TYPE_CHECKING:
@@ -96,13 +96,13 @@ def _attributes(persona: str) -> Mapping[str, str]:
 def _line(item: Picked, now: datetime) -> tuple[str, bool]:
     """Return a fact's line and whether it is whole; no line where no part can be shown unchanged in meaning."""
     fact = item.held.fact
-    part = excerpt(inline(item.shown.text), EXCERPT)
-    if not part.text:
+    text, whole = part(inline(item.shown.text), EXCERPT)
+    if not text:
         return "", False
     expires = fact.expires
     verify = "(verify) " if expires is not None and expires - now <= VERIFY else ""
     kind = "" if fact.kind == "objective" and not item.shown.directive else f"[{inline(mark(item.shown))}] "
-    return f"- {verify}{kind}{part.text} ({age(fact.recorded, now)})", part.whole
+    return f"- {verify}{kind}{text} ({age(fact.recorded, now)})", whole
 
 
 def _name(item: Picked) -> str:
