@@ -19,6 +19,7 @@ from dataclasses import InitVar, dataclass, field
 from typing import Final, Literal, NoReturn, TypeAlias, final, get_args
 
 from persona_hooks.errors import RefusedError
+from persona_store import second_opinion
 from persona_store.examination import MAX_CHARACTERS, RULES_VERSION, Finding, digest, examine
 from persona_store.hidden import visible
 
@@ -172,6 +173,8 @@ def admit(text: str, origin: Origin) -> Admitted | Refused | Quarantined:
     refusal, directive = examine(text)
     if refusal is not None:
         return _refused(refusal)
+    if directive is None and origin in FOREIGN and second_opinion.objects_to(text):
+        directive = Finding(second_opinion.RULE, 0)
     if directive is None:
         return Admitted(text, origin, frozenset(), None, _SEAL)
     if origin in FOREIGN:

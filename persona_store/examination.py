@@ -23,7 +23,8 @@ RULES_VERSION: Final = 1
 MAX_CHARACTERS: Final = 8_192
 """The longest text that is read at all; nothing longer reaches a pattern."""
 
-_CACHE_SIZE: Final = 4_096
+CACHE_SIZE: Final = 4_096
+"""How many verdicts are remembered; each is a hash and a rule, never a text."""
 
 
 class Finding(NamedTuple):
@@ -60,7 +61,7 @@ def examine(text: str) -> Examination:
     known = _cache.get(key)
     if known is None:
         known = _cache[key] = _examine(text)
-        while len(_cache) > _CACHE_SIZE:
+        while len(_cache) > CACHE_SIZE:
             _cache.popitem(last=False)
     return known
 

@@ -14,8 +14,9 @@ from persona_store.patterns import Pattern
 from persona_store.secrets_table import Secret, is_placeholder
 
 _KEYWORD: Final = Pattern(
-    r"pass(?:word|wd|phrase|code|wort)s?|pwd|kennwort|zugangs(?:code|daten)|pincode|(?-i:PIN)|pin(?= (?:is|code|number))"
-    r"|wachtwoord|parola(?: d'ordine)?|mot de passe|contrase(?:n|\u00f1)a|clave|chiave|codice segreto"
+    r"pass(?:word|wd|phrase|code|wort)s?|pwd|kennwort|zugangs(?:code|daten)|pincode|(?-i:PIN)"
+    r"|pin(?= (?:is|code|number))|wachtwoord|parola(?: d'ordine)?|mot de passe|contrase(?:n|\u00f1)a"
+    r"|clave|chiave|codice segreto"
     r"|(?:api|access|secret|private|auth|account|encryption|signing|master|shared|client|consumer|app)"
     r"[ _.-]?(?:access[ _-]?)?(?:key|secret|token|password)|secret(?:[ _]key)?|tokens?|credentials?",
     re.IGNORECASE,
