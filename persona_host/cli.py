@@ -221,8 +221,8 @@ Examples:
 def tool(place: Place, /, name: str, arguments: str, *, as_json: bool, plain: bool) -> int:
     """Call a tool as a model does; prints JSON.
 
-    It prints {"ok", "text", "details"}. JSON is one object; its "action" names what to do. A dash reads it from standard input. The exit status is 1
-    when the answer is not ok.
+    It prints {"ok", "text", "details"}. JSON is one object; its "action" names what to do. A dash reads it from
+    standard input. The exit status is 1 when the answer is not ok.
     """
     from persona_host import oneshot  # noqa: PLC0415 - only one-shot commands need it
 

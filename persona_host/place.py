@@ -38,8 +38,10 @@ class Place:
 
     @property
     def disabled(self) -> bool:
-        """Whether the environment turns the companion off, so that nothing at all is written."""
-        return self.environ.get("PI_PERSONA_DISABLE") == "1"
+        """Whether the environment turns the companion off; then this host writes nothing at all."""
+        # Anything but a plain no, as the companion itself reads it: off must mean off for both.
+        value = self.environ.get("PI_PERSONA_DISABLE", "").strip().lower()
+        return value not in {"", "0", "off", "false", "no"}
 
 
 def place(

@@ -17,16 +17,18 @@ from persona_host.embedded.screen import Event, answered
 from persona_host.embedded.shelf import Shelf, new_id
 from persona_host.embedded.turns import Turns
 from persona_host.headless import SystemScheduler
+from persona_host.loading import Found, entry_points
 from persona_host.runtime import Runtime, Setup
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
     from typing import Self
 
     from persona_hooks.ports import Scheduler, SessionReason, Ui
+    from persona_hooks.session_logs import SessionSummary
     from persona_hooks.specs import Room
     from persona_host.embedded.screen import Screen
-    from persona_host.embedded.shelf import Kept
     from persona_host.place import Place
 
 Journal = JsonlJournal | MemoryJournal
@@ -61,6 +63,7 @@ class EmbeddedHost:
         model: str | None = None,
         room: Room | None = None,
         scheduler: Scheduler | None = None,
+        plugins: Callable[[], Found] = entry_points,
     ) -> Self:
         """Load the plugins and open the session that ``place`` asks for, or a new one.
 
@@ -68,7 +71,7 @@ class EmbeddedHost:
             InvalidError: The session's id cannot be one.
         """
         models = HostModels(place.environ, model)
-        setup = Setup("embedded", place.agent_dir, place.home, place.environ, Capabilities())
+        setup = Setup("embedded", place.agent_dir, place.home, place.environ, Capabilities(), plugins)
         runtime = Runtime.start(setup, ui=ui, models=models, scheduler=scheduler or SystemScheduler())
         host = cls(runtime, place, models, screen)
         host._room = room
@@ -91,9 +94,9 @@ class EmbeddedHost:
         session_id = new_id(self.runtime.scheduler.now())
         self._open(self._log(session_id), session_id, "new", self._persona())
 
-    def resume(self, kept: Kept) -> None:
+    def resume(self, kept: SessionSummary) -> None:
         """Open a session from the shelf where it was left."""
-        self._open(self._log(kept.id), kept.id, "resume", None)
+        self._open(self._log(kept.session_id), kept.session_id, "resume", None)
 
     def fork(self, entry: str | None) -> str:
         """Copy the active branch, up to ``entry`` if given, into a session of its own and open it; return its id.

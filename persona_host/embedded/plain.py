@@ -62,7 +62,7 @@ class JsonScreen:
 
     def show(self, event: Event) -> None:
         """Print one line."""
-        outcome = {"kind": event.kind, "ok": event.ok, "text": event.card.text(), "data": dict(event.data)}
+        outcome = {"kind": event.kind, "ok": event.ok, "text": event.text, "data": dict(event.data)}
         self._out.write(json.dumps(outcome, ensure_ascii=False) + "\n")
         self._out.flush()
 

@@ -24,9 +24,10 @@ class Event:
             ``handled`` a plugin's in the model's place; ``no_model`` and ``error`` stand where one would; ``notice``
             is the host's.
         ok: Whether it is what was asked for.
-        card: The words; for a reply, its text as the title.
+        card: The words.
         data: Facts for programs.
         whole: Show every line of the card: the person asked for it.
+        said: A reply's text, which has no card.
     """
 
     kind: Kind
@@ -34,6 +35,12 @@ class Event:
     card: Card
     data: Mapping[str, Any] = field(default_factory=dict)
     whole: bool = False
+    said: str = ""
+
+    @property
+    def text(self) -> str:
+        """The whole text, as programs read it."""
+        return self.said or self.card.text()
 
 
 class Screen(Protocol):

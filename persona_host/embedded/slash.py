@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from persona_hooks.cards import Card, clip, one_line
@@ -106,18 +105,18 @@ def _resume(host: EmbeddedHost, rest: str) -> Event:
     if rest:
         kept = host.shelf.find(rest)
         host.resume(kept)
-        card = Card(f"Back in session {kept.id}.", _last(host.journal.branch()), level="success")
-        return _answer(card, session=kept.id)
+        card = Card(f"Back in session {kept.session_id}.", _last(host.journal.branch()), level="success")
+        return _answer(card, session=kept.session_id)
     kept_sessions = host.shelf.kept()
     lines = [
-        f"{number:>2}  {datetime.fromtimestamp(kept.changed, UTC):%Y-%m-%d %H:%M}  {kept.id}  {_short(kept.first)}"
+        f"{number:>2}  {kept.changed:%Y-%m-%d %H:%M}  {kept.session_id}  {_short(kept.title)}"
         for number, kept in enumerate(kept_sessions[:LISTED], 1)
     ]
     left = len(kept_sessions) - len(lines)
     more = (f"… and {left} older ones.",) if left > 0 else ()
     title = "Sessions in this directory, the latest first:" if lines else "There are no sessions in this directory yet."
     hint = "/resume NUMBER or /resume ID opens one." if lines else ""
-    return _answer(Card(title, (*lines, *more), hint=hint), sessions=[kept.id for kept in kept_sessions])
+    return _answer(Card(title, (*lines, *more), hint=hint), sessions=[kept.session_id for kept in kept_sessions])
 
 
 def _tree(host: EmbeddedHost, rest: str) -> Event:

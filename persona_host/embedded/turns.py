@@ -164,9 +164,8 @@ class Turns:
         """Run one tool call, log what came of it and show it."""
         event, interrupted = undisturbed(lambda: self._called(call))
         text = self._replaced(call, event)
-        self._log(Returned(call.id, call.tool, text, is_error=not event.ok))
         self._screen.show(event)
-        self.drain()
+        self._log(Returned(call.id, call.tool, text, is_error=not event.ok))
         if interrupted:
             raise KeyboardInterrupt
 
@@ -210,7 +209,7 @@ class Turns:
             "outputTokens": step.usage.output_tokens,
         }
         if step.reply.text or step.reply.calls:
-            return Event("reply", ok=True, card=Card(step.reply.text), data=data)
+            return Event("reply", ok=True, card=Card("Reply"), data=data, said=step.reply.text)
         return Event("reply", ok=False, card=Card("The model sent an empty reply.", level="warning"), data=data)
 
 

@@ -16,6 +16,7 @@ class _Work(Generic[T]):
         self._action = action
         self._outcome: list[T] = []
         self._error: list[BaseException] = []
+        self.finished = threading.Event()
         self.thread = threading.Thread(target=self._run, name="persona-verb", daemon=True)
 
     def _run(self) -> None:
@@ -23,6 +24,12 @@ class _Work(Generic[T]):
             self._outcome.append(self._action())
         except BaseException as error:  # noqa: BLE001 - it crosses the thread and is raised again there
             self._error.append(error)
+        finally:
+            self.finished.set()
+
+    def begun(self) -> bool:
+        # A thread is listed before it runs; Ctrl-C may come in between.
+        return self.finished.is_set() or self.thread in threading.enumerate()
 
     def result(self) -> T:
         if self._error:
@@ -37,10 +44,12 @@ def undisturbed(action: Callable[[], T]) -> tuple[T, bool]:
     leaves it behind on its daemon thread and is raised.
     """
     work = _Work(action)
-    work.thread.start()
     try:
-        work.thread.join()
+        work.thread.start()
+        work.finished.wait()
     except KeyboardInterrupt:
-        work.thread.join()
+        if not work.begun():
+            raise
+        work.finished.wait()
         return work.result(), True
     return work.result(), False

@@ -1,0 +1,87 @@
+"""Lines in, text or JSON out."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from persona_hooks.cards import Card
+from persona_hooks.errors import InvalidError
+from persona_host.embedded.plain import MAX_LINE, JsonScreen, PlainScreen, piped, typed
+from persona_host.embedded.screen import Event
+
+
+def test_lines_without_text_are_no_messages() -> None:
+    assert list(piped(io.BytesIO(b"one\n\n  \r\ntwo\r\nthree"))) == ["one", "two", "three"]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_message() -> None:
+    assert list(piped(io.BytesIO(b"\xef\xbb\xbfhello\n"))) == ["hello"]
+
+
+def test_a_line_that_is_no_text_is_told_and_the_next_one_answered() -> None:
+    wrong, right = piped(io.BytesIO(b"caf\xe9\nplain\n"))
+    assert isinstance(wrong, InvalidError)
+    assert right == "plain"
+
+
+@pytest.mark.parametrize("size", [MAX_LINE, MAX_LINE + 1, 3 * MAX_LINE])
+def test_a_line_of_any_length_is_taken_or_told(size: int) -> None:
+    first, second = piped(io.BytesIO(b"x" * (size - 1) + b"\nnext\n"))
+    assert isinstance(first, str) == (size <= MAX_LINE)
+    assert second == "next"
+
+
+def test_the_last_line_may_be_too_long_and_unfinished() -> None:
+    [only] = piped(io.BytesIO(b"x" * (MAX_LINE + 5)))
+    assert isinstance(only, InvalidError)
+
+
+def test_typed_lines_end_with_the_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers: list[str | type[BaseException]] = ["hello", KeyboardInterrupt, "  ", "bye", EOFError]
+
+    def ask(_: str) -> str:
+        item = answers.pop(0)
+        if isinstance(item, str):
+            return item
+        raise item
+
+    monkeypatch.setattr("builtins.input", ask)
+    assert list(typed()) == ["hello", "bye"]
+
+
+def test_a_json_outcome_is_one_line_with_the_four_fields() -> None:
+    out = io.StringIO()
+    screen = JsonScreen(out)
+    screen.delta("ignored")
+    screen.show(Event("reply", ok=True, card=Card("Reply"), data={"model": "m"}, said="two\nlines – é"))
+    [line] = out.getvalue().splitlines()
+    assert json.loads(line) == {"kind": "reply", "ok": True, "text": "two\nlines – é", "data": {"model": "m"}}
+
+
+def test_a_streamed_reply_is_not_printed_twice() -> None:
+    out = io.StringIO()
+    screen = PlainScreen(out, 80)
+    for piece in ("Hel", "lo"):
+        screen.delta(piece)
+    screen.show(Event("reply", ok=True, card=Card("Hello")))
+    assert out.getvalue() == "Hello\n"
+
+
+def test_terminal_sequences_of_a_model_do_not_reach_the_terminal() -> None:
+    out = io.StringIO()
+    screen = PlainScreen(out, 80)
+    for piece in ("red \x1b[31mtext", "\x1b", "]0;title\x07"):
+        screen.delta(piece)
+    assert "\x1b" not in out.getvalue()
+    assert "\x07" not in out.getvalue()
+
+
+def test_a_card_after_an_unfinished_reply_begins_a_line() -> None:
+    out = io.StringIO()
+    screen = PlainScreen(out, 40)
+    screen.delta("Half")
+    screen.show(Event("card", ok=True, card=Card("Saved.", tuple("abcde"))))
+    assert out.getvalue().splitlines() == ["Half", "Saved.", "a", "b", "c", "… +2 more lines"]
