@@ -1,4 +1,7 @@
-"""A ``persona stdio`` child with one sample plugin: it is companion and memory in one, and misbehaves on request."""
+"""A ``persona stdio`` or ``persona mcp`` child with one sample plugin.
+
+It is companion and memory in one, and misbehaves on request.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from persona_hooks.messages import COMPANION, MEMORY_OWNER, CompanionReply, Mess
 from persona_hooks.ports import Completion, Host, Session
 from persona_hooks.specs import Block, Handled, InputResult, Renderers, Transform, Usage
 from persona_hooks.verbs import EVERYONE, Call, NoParams, Outcome, Params, Place, Registry, Verb
+from persona_host.adapters.mcp.serve import serve_mcp
 from persona_host.adapters.stdio.serve import serve_stdio
 
 if TYPE_CHECKING:
@@ -158,10 +162,14 @@ def plugins() -> Found:
     return [("sample", lambda: SamplePlugin)]
 
 
-def main() -> int:
-    home = Path(os.environ["HOME"])
-    return serve_stdio(agent_dir=home / ".pi" / "agent", home=home, environ=dict(os.environ), plugins=plugins)
+def main(protocol: str = "stdio") -> int:
+    home, environ = Path(os.environ["HOME"]), dict(os.environ)
+    agent_dir = home / ".pi" / "agent"
+    Path(environ["SAMPLE_END"]).with_suffix(".pid").write_text(str(os.getpid()), encoding="utf-8")
+    if protocol == "mcp":
+        return serve_mcp(agent_dir=agent_dir, home=home, cwd=home, environ=environ, plugins=plugins)
+    return serve_stdio(agent_dir=agent_dir, home=home, environ=environ, plugins=plugins)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from persona_hooks.errors import CapacityError
 from persona_host.adapters.stdio.peer import Peer
 from persona_host.adapters.stdio.service import Service
-from persona_host.adapters.stdio.wire import take_standard_streams
+from persona_host.adapters.stdio.wire import Wire
+from persona_host.adapters.streams import take_standard_streams
 from persona_host.headless import SystemScheduler
 from persona_host.loading import Found, entry_points
 from persona_host.runtime import Runtime, Setup
@@ -51,7 +52,7 @@ def serve_stdio(
         setup = Setup(name, agent_dir, home, environ, capabilities, plugins)
         return Runtime.start(setup, ui=ui, models=models, scheduler=SystemScheduler())
 
-    peer = Peer(take_standard_streams())
+    peer = Peer(Wire(*take_standard_streams()))
     service = Service(peer, make_runtime, release=version("persona-mind"), persona=persona)
     code = 0
     try:

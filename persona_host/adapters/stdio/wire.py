@@ -67,17 +67,3 @@ class Wire:
                 start = 0
             if len(pending) > MAX_LINE:
                 raise CapacityError("A line is too long.", limit="line", maximum=MAX_LINE)
-
-
-def take_standard_streams() -> Wire:
-    """Return a wire over this process's standard input and output, which nobody else can reach afterwards.
-
-    ``print`` and child processes write to standard error from now on, and read nothing: a stray line among the messages
-    would be taken for one.
-    """
-    reader, writer = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return Wire(reader, writer)

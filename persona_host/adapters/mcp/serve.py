@@ -1,0 +1,83 @@
+"""``persona mcp``: one client, one session, for as long as the client keeps the stream open.
+
+The SDK is heavy (a web framework comes with it), so it is imported when a server is really started.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import threading
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from persona_hooks.errors import RefusedError
+from persona_hooks.journal import MemoryJournal
+from persona_hooks.ports import Capabilities
+from persona_host.headless import NoModels, StderrUi, SystemScheduler
+from persona_host.loading import Found, entry_points
+from persona_host.runtime import Runtime, Setup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+CAPABILITIES = Capabilities(branches=False, ui=False, models=False, injection=False)
+"""What MCP lacks: branches, a place to show things, a model to lend; and requests are the client's own."""
+
+DRAIN = 2.0
+"""Seconds that are left for the end of the session once the client has closed the stream."""
+
+
+def serve_mcp(
+    *,
+    agent_dir: Path,
+    home: Path,
+    cwd: Path,
+    environ: Mapping[str, str],
+    persona: str | None = None,
+    session: str | None = None,
+    plugins: Callable[[], Found] = entry_points,
+) -> int:
+    """Serve an MCP client over standard input and output until it closes them; return the process's exit code.
+
+    Args:
+        agent_dir: Where everything of ours is kept.
+        home: The person's home directory.
+        cwd: Where the person works; the project is found from here.
+        environ: The environment, read once.
+        persona: A persona for this session only.
+        session: The session's id; a new one otherwise.
+        plugins: Where plugins come from.
+
+    Raises:
+        RefusedError: The SDK is not installed (``missing_extra``).
+    """
+    try:
+        from persona_host.adapters.mcp.server import run_stdio  # noqa: PLC0415 - brings the SDK with it
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith(("mcp", "anyio")):
+            raise
+        raise RefusedError("MCP needs the extra: pip install 'persona-mind[mcp]'.", reason="missing_extra") from None
+
+    # A Ctrl-C at the terminal reaches the whole process group; it is the client's to decide what it ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    setup = Setup("mcp", agent_dir, home, environ, CAPABILITIES, plugins)
+    runtime = Runtime.start(setup, ui=StderrUi(), models=NoModels(), scheduler=SystemScheduler())
+    session_id = session or f"mcp-{secrets.token_hex(8)}"
+    runtime.open(MemoryJournal(session_id, cwd), session_id=session_id, cwd=cwd, persona=persona)
+    try:
+        run_stdio(runtime, version("persona-mind"))
+    finally:
+        _finish(runtime)
+    return 0
+
+
+def _finish(runtime: Runtime) -> None:
+    """End the session within ``DRAIN`` seconds, whatever a plugin is doing: the client waits, or has gone already."""
+    watchdog = threading.Timer(DRAIN, os._exit, (1,))
+    watchdog.daemon = True
+    watchdog.start()
+    runtime.close()
+    watchdog.cancel()

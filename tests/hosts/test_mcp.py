@@ -1,0 +1,196 @@
+"""The MCP server as the SDK's own client sees it: a real child process over its standard streams."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import mcp_types as types
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
+
+from persona_hooks.errors import RefusedError
+from persona_host.adapters.mcp import serve
+from tests.support.pi import gone
+from tests.support.stdio_host import ROOT, interpreter, python_env
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+CHILD = Path(__file__).with_name("sample_child.py")
+
+
+@asynccontextmanager
+async def connected(home: Path, **options: Any) -> AsyncIterator[Client]:  # noqa: ANN401 - the client's own
+    env = python_env(home, SAMPLE_END=str(home / "end"))
+    server = StdioServerParameters(command=interpreter(), args=[str(CHILD), "mcp"], env=env, cwd=str(ROOT))
+    with (home / "stderr").open("w", encoding="utf-8") as errors:
+        async with Client(stdio_client(server, errors), **options) as client:
+            yield client
+
+
+def run(home: Path, test: Callable[[Client], Awaitable[None]], **options: Any) -> None:  # noqa: ANN401
+    async def body() -> None:
+        with anyio.fail_after(50):
+            async with connected(home, **options) as client:
+                await test(client)
+
+    anyio.run(body)
+
+
+async def call(client: Client, action: str, **arguments: str) -> types.CallToolResult:
+    return await client.call_tool("sample", {"action": action, **arguments})
+
+
+def said(result: types.CallToolResult) -> str:
+    (content,) = result.content
+    assert isinstance(content, types.TextContent)
+    return content.text
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_tools_come_from_the_registry_and_run(home: Path, mode: str) -> None:
+    async def test(client: Client) -> None:
+        (tool,) = (await client.list_tools()).tools
+        assert tool.name == "sample"
+        assert "keep" in tool.input_schema["properties"]["action"]["enum"]
+        result = await call(client, "keep", text="FERN-2")
+        assert not result.is_error
+        assert result.structured_content["changed"] == "yes"
+        assert client.instructions
+        assert "memory" in client.instructions
+
+    run(home, test, mode=mode)
+
+
+def test_a_refusal_is_a_result_that_the_model_can_read(home: Path) -> None:
+    async def test(client: Client) -> None:
+        result = await call(client, "keep")
+        assert result.is_error
+        assert "text" in said(result)
+        unknown = await client.call_tool("nothing", {})
+        assert unknown.is_error
+        assert result.structured_content["ok"] is False
+
+    run(home, test)
+
+
+def test_an_unexpected_failure_quotes_nothing(home: Path) -> None:
+    async def test(client: Client) -> None:
+        with pytest.raises(MCPError) as caught:
+            await call(client, "fail", text="private words")
+        assert "private words" not in str(caught.value)
+        assert "RuntimeError" in str(caught.value)
+
+    run(home, test)
+    assert "private words" not in (home / "stderr").read_text(encoding="utf-8")
+
+
+def test_the_block_and_every_reading_are_resources(home: Path) -> None:
+    async def test(client: Client) -> None:
+        await call(client, "keep", text="FERN-2")
+        uris = [resource.uri for resource in (await client.list_resources()).resources]
+        assert uris == ["persona://block", "persona://sample/seen"]
+        (block,) = (await client.read_resource("persona://block")).contents
+        assert isinstance(block, types.TextResourceContents)
+        assert block.text == "kept=FERN-2\n\nprompt="
+        with pytest.raises(MCPError, match="no such resource"):
+            await client.read_resource("persona://sample/keep")
+
+    run(home, test)
+
+
+def test_the_prompt_carries_the_block_for_its_subject(home: Path) -> None:
+    async def test(client: Client) -> None:
+        (prompt,) = (await client.list_prompts()).prompts
+        message = (await client.get_prompt(prompt.name, {"about": "roses"})).messages[0]
+        assert isinstance(message.content, types.TextContent)
+        assert "prompt=roses" in message.content.text
+        with pytest.raises(MCPError, match="one prompt"):
+            await client.get_prompt("other")
+
+    run(home, test)
+
+
+def test_a_long_call_shows_signs_of_life(home: Path) -> None:
+    beats: list[float] = []
+
+    async def test(client: Client) -> None:
+        async def progress(progress: float, total: float | None, message: str | None) -> None:
+            del total, message
+            beats.append(progress)
+
+        result = await client.call_tool("sample", {"action": "sleep", "text": "2.5"}, progress_callback=progress)
+        assert said(result) == "slept"
+
+    run(home, test)
+    assert beats[:2] == [1, 2]
+
+
+def test_a_call_that_the_client_gives_up_stops_and_the_next_one_works(home: Path) -> None:
+    async def test(client: Client) -> None:
+        with anyio.move_on_after(0.5) as scope:
+            await call(client, "sleep", text="3600")
+        assert scope.cancelled_caught
+        assert said(await call(client, "seen")) == ""
+
+    run(home, test)
+
+
+def test_slow_calls_do_not_hold_up_others(home: Path) -> None:
+    async def test(client: Client) -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(lambda: call(client, "sleep", text="3600"))
+            assert not (await call(client, "keep", text="x")).is_error
+            group.cancel_scope.cancel()
+
+    run(home, test)
+
+
+def test_prints_and_child_processes_cannot_disturb_the_protocol(home: Path) -> None:
+    async def test(client: Client) -> None:
+        assert said(await call(client, "noise", text="line")) == "loud"
+        assert said(await call(client, "seen")) == ""
+
+    run(home, test)
+    assert "stray line" in (home / "stderr").read_text(encoding="utf-8")
+
+
+def test_without_an_owner_no_tool_is_offered_and_reading_refuses_in_words(home: Path) -> None:
+    async def test(client: Client) -> None:
+        await call(client, "off")
+        assert (await client.list_tools()).tools == []
+        with pytest.raises(MCPError, match="not finished starting"):
+            await client.read_resource("persona://block")
+
+    run(home, test)
+
+
+@pytest.mark.parametrize("how", ["close", "kill"])
+def test_no_orphan_is_left(home: Path, how: str) -> None:
+    pids: list[int] = []
+
+    async def test(_: Client) -> None:
+        pids.append(int((home / "end.pid").read_text(encoding="utf-8")))
+        if how == "kill":
+            os.kill(pids[0], signal.SIGKILL)
+
+    run(home, test)
+    assert gone(pids[0])
+    assert (home / "end").exists() == (how == "close")
+
+
+def test_without_the_sdk_it_says_what_to_install(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "persona_host.adapters.mcp.server", None)
+    with pytest.raises(ModuleNotFoundError):
+        serve.serve_mcp(agent_dir=home, home=home, cwd=home, environ={})
+    monkeypatch.delitem(__import__("sys").modules, "persona_host.adapters.mcp.server")
+    monkeypatch.setitem(__import__("sys").modules, "mcp_types", None)
+    with pytest.raises(RefusedError, match=r"persona-mind\[mcp\]"):
+        serve.serve_mcp(agent_dir=home, home=home, cwd=home, environ={})
