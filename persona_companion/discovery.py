@@ -143,7 +143,7 @@ def _folder(root: Path, parts: tuple[str, ...], origin: BriefOrigin) -> Brief | 
     data = _bytes(root, parts, BRIEF_FILE)
     if data is None:
         return None
-    if (path / "brief.yaml").exists():
+    if os.path.lexists(path / "brief.yaml"):
         raise FaultError(Fault(path, f"it holds both {BRIEF_FILE} and brief.yaml; keep one"))
     draft: Draft = read_folder(path / BRIEF_FILE, data, origin)
     if draft.prompt_file is None:

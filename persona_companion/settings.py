@@ -175,7 +175,7 @@ class SettingsFile:
 
     def read(self) -> Settings:
         """Return the settings as they stand; every malformation is in ``faults`` or ``unreadable``."""
-        if not os.path.lexists(self.path):
+        if _is_missing(self.path):
             return Settings(self.path)
         from persona_store.jsonfile import JsonFile  # noqa: PLC0415 - the store's weight, only where there is a file
 
@@ -226,6 +226,17 @@ class SettingsFile:
 
         file.update(choose, check=check)
         return changed
+
+
+def _is_missing(path: Path) -> bool:
+    """Whether there is surely no file; one that cannot be looked at may hold a choice, and is not missing."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _parse(path: Path, values: Mapping[str, Any]) -> Settings:

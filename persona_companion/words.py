@@ -91,6 +91,14 @@ def _row(persona: ListedPersona, width: int) -> str:
 
 
 def _wrap(text: str) -> list[str]:
-    import textwrap  # noqa: PLC0415 - only answers need it
+    """Return ``text`` in lines of at most ``COLUMNS`` columns; a word that is longer, such as a path, stays whole."""
+    from wcwidth import wcswidth  # noqa: PLC0415 - as above
 
-    return textwrap.wrap(one_line(text), COLUMNS, break_long_words=False, break_on_hyphens=False) or [""]
+    lines = [""]
+    for word in one_line(text).split(" "):
+        longer = f"{lines[-1]} {word}".lstrip()
+        if lines[-1] and wcswidth(longer) > COLUMNS:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines

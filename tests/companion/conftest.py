@@ -1,73 +1,18 @@
-"""A real runtime with the companion in it, and a listener that hears what it announces."""
+"""A host with the companion in it, and the person's own folder of personas."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from persona_companion.plugin import CompanionPlugin
-from persona_hooks.bus import BusClient
-from persona_hooks.cards import Level
-from persona_hooks.journal import MemoryJournal
-from persona_hooks.messages import MEMORY_OWNER_CHANGED, BrakeReply, Message, OwnerChanged
-from persona_hooks.ports import Capabilities, Session, SessionReason
-from persona_hooks.verbs import Answer
-from persona_host.headless import NoModels
-from persona_host.runtime import Runtime, Setup
-from tests.support.clock import ManualClock
+from tests.support.desk import Desk, Start, start_desk
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
-@dataclass
-class Notices:
-    """What a person was told."""
-
-    lines: list[str] = field(default_factory=list)
-
-    def notify(self, text: str, level: Level = "info") -> None:
-        del level
-        self.lines.append(text)
-
-    def status(self, key: str, text: str | None) -> None:
-        del key, text
-
-
-@dataclass
-class Desk:
-    """A host with a person at it."""
-
-    home: Path
-    agent_dir: Path
-    environ: dict[str, str]
-    runtime: Runtime
-    notices: Notices
-    news: list[OwnerChanged]
-    client: BusClient
-
-    def open(
-        self,
-        session_id: str = "s1",
-        *,
-        cwd: Path | None = None,
-        persona: str | None = None,
-        trusted: bool = False,
-        reason: SessionReason = "startup",
-    ) -> Session:
-        journal = MemoryJournal(session_id, cwd or self.home)
-        return self.runtime.open(
-            journal, session_id=session_id, cwd=cwd or self.home, reason=reason, trusted=trusted, persona=persona
-        )
-
-    def say(self, line: str) -> Answer:
-        return self.runtime.command(line)
-
-    def answer_brakes(self, reply: Callable[[Message], BrakeReply | dict[str, object]]) -> None:
-        self.client.provide("pi-persona:brake:v1", reply)
-
-
-Start = Callable[..., Desk]
+    from tests.support.clock import ManualClock
 
 
 @pytest.fixture
@@ -81,34 +26,12 @@ def personas(agent_dir: Path) -> Path:
 @pytest.fixture
 def start(home: Path, agent_dir: Path, environ: dict[str, str], clock: ManualClock) -> Iterator[Start]:
     """Start a host, with further environment variables by keyword."""
-    running: list[Runtime] = []
+    running: list[Desk] = []
 
     def started(**variables: str) -> Desk:
-        notices, news = Notices(), []
-        full = {**environ, **variables}
-        setup = Setup(
-            "test", agent_dir, home, full, Capabilities(), lambda: [("persona_companion", lambda: CompanionPlugin)]
-        )
-        runtime = Runtime.start(setup, ui=notices, models=NoModels(), scheduler=clock)
-        running.append(runtime)
-        assert [state.state for state in runtime.states()] == ["loaded"], runtime.states()
-        client = runtime._bus.client("listener")
-        client.on(MEMORY_OWNER_CHANGED, lambda message: news.append(OwnerChanged.parse(message)))
-        return Desk(home, agent_dir, full, runtime, notices, news, client)
+        running.append(start_desk(home, agent_dir, {**environ, **variables}, clock))
+        return running[-1]
 
     yield started
-    for runtime in running:
-        runtime.close()
-
-
-def write_brief(folder: Path, name: str, body: str = "prompt: Be brief.\n") -> Path:
-    """Make a persona's folder, and return its brief."""
-    path = folder / name / "brief.yml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"name: {name}\n{body}", encoding="utf-8")
-    return path
-
-
-def files_below(root: Path) -> list[str]:
-    """Return every name below ``root``, sorted."""
-    return sorted(str(path.relative_to(root)) for path in root.rglob("*"))
+    for desk in running:
+        desk.runtime.close()

@@ -69,7 +69,13 @@ def test_windows_line_ends_and_a_byte_order_mark_are_read() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["# Notes\n", "", "---\ntitle: a diary\n---\nx\n", "---\nname: x\npersona: false\n---\n", "--- a rule\npersona: true\n"],
+    [
+        "# Notes\n",
+        "",
+        "---\ntitle: a diary\n---\nx\n",
+        "---\nname: x\npersona: false\n---\n",
+        "--- a rule\npersona: true\n",
+    ],
 )
 def test_markdown_that_claims_no_persona_is_none(text: str) -> None:
     assert read_markdown(NOTE, text.encode(), "user") is None
@@ -98,7 +104,7 @@ def test_a_note_that_is_no_text_at_all_is_no_persona() -> None:
         ("name: NUL\n", 1, "refused"),
         ("name: com1.txt\n", 1, "refused"),
         ("name: ' '\n", 1, "refused"),
-        ("name: раypal\n", 1, "refused"),
+        ("name: \u0440\u0430ypal\n", 1, "refused"),
         ('name: "a\\u200bb"\n', 1, "nobody sees"),
         ('name: k\nprompt: "a\\U000E0041"\n', 2, "nobody sees"),
         ("name: k\nprompt: a\u202eb\n", 2, "nobody sees"),

@@ -8,7 +8,7 @@ import pytest
 from persona_companion import discovery
 from persona_companion.discovery import Catalogue, discover, project_root
 from persona_hooks.errors import NotFoundError
-from tests.companion.conftest import files_below, write_brief
+from tests.support.desk import files_below, write_brief
 
 
 @pytest.fixture
@@ -58,7 +58,10 @@ def test_a_broken_brief_is_named_with_file_and_line_and_takes_nobody_down(
     (personas / "worse.md").write_text("---\npersona: true\nname: worse\n")
     catalogue = found(agent_dir, home)
     assert names(catalogue) == ["kiri"]
-    assert [text.split(": ")[0] for text in complaints(catalogue)] == ["personas/bad/brief.yml:3", "persona/personas/worse.md:1"]
+    assert [text.split(": ")[0] for text in complaints(catalogue)] == [
+        "personas/bad/brief.yml:3",
+        "persona/personas/worse.md:1",
+    ]
 
 
 def test_asking_for_a_broken_persona_says_what_is_wrong_with_it(agent_dir: Path, home: Path, personas: Path) -> None:
@@ -92,7 +95,10 @@ def test_a_name_that_two_briefs_claim_belongs_to_neither(agent_dir: Path, home: 
         catalogue.find("kiri")
 
 
-@pytest.mark.parametrize(("one", "two"), [("ann", "Ann"), ("cat", "ca\u0442"), ("paypal", "раураl"), ("Jose", "José")])
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [("ann", "Ann"), ("cat", "ca\u0442"), ("paypal", "\u0440\u0430\u0443\u0440\u0430l"), ("Jose", "José")],
+)
 def test_names_that_could_share_a_memory_are_both_refused(
     agent_dir: Path, home: Path, personas: Path, one: str, two: str
 ) -> None:
@@ -122,7 +128,7 @@ def test_a_project_s_personas_need_its_trust(agent_dir: Path, home: Path, projec
     assert trusted.untrusted is None
 
 
-@pytest.mark.parametrize("claimed", ["kiri", "Kiri", "kіrі"])
+@pytest.mark.parametrize("claimed", ["kiri", "Kiri", "k\u0456r\u0456"])
 def test_a_project_s_persona_never_stands_in_for_the_person_s_own(
     agent_dir: Path, home: Path, personas: Path, project: Path, claimed: str
 ) -> None:
@@ -173,7 +179,7 @@ def test_a_prompt_file_is_read_from_inside_the_folder(agent_dir: Path, home: Pat
     assert found(agent_dir, home).find("kiri").prompt == "You are Kiri."
 
 
-@pytest.mark.parametrize("size", [discovery.MAX_BRIEF_BYTES + 1])
+@pytest.mark.parametrize("size", [64 * 1024 + 1])
 def test_an_oversized_brief_is_not_read(agent_dir: Path, home: Path, personas: Path, size: int) -> None:
     write_brief(personas, "huge", "x: " + "y" * size)
     assert "larger than 64 KiB" in complaints(found(agent_dir, home))[0]

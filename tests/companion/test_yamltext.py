@@ -77,10 +77,9 @@ def test_no_message_repeats_a_value() -> None:
 def test_any_text_is_a_mapping_or_a_yaml_error(text: str) -> None:
     try:
         found = load(text)
-    except YamlError as error:
-        assert error.line >= 1
-    else:
-        json.dumps(found.values, allow_nan=False)
+    except YamlError:
+        return
+    json.dumps(found.values, allow_nan=False)
 
 
 _TEXTS = st.text(st.characters(min_codepoint=32, max_codepoint=0x24F, exclude_characters="\x7f"), max_size=12)
