@@ -8,7 +8,7 @@ is one word:
     ?this|that       may be left out
     ~4               up to four words of any kind
     {PRIOR}          a word of that class
-    .                a sentence end; §url and §mail are addresses
+    .                a sentence end or a colon; ``:`` a colon; §url and §mail are addresses
 
 A hint (``kind: triggers => what follows``) says little alone; hints of three kinds together make a text an
 attempt to talk a model out of its bounds.
@@ -82,6 +82,7 @@ override: {IGNORE} => ~5 {PRIOR} ~4 {ORDERS}
 override: {IGNORE} => ~5 {COMMANDS} ~4 {PRIOR}
 override: {IGNORE} => ~3 previous|prior|your ~2 {BOUNDS}
 override: {IGNORE} {OVERRIDE} => ~2 {YOUR} ~3 {ORDERS}|{BOUNDS}
+override: {IGNORE} => ~2 system_prompt|system_message|system_instructions|prompt_di_sistema|systemprompt
 override: {OVERRIDE} => ~3 {PRIOR} ~2 {COMMANDS}
 override: {OVERRIDE} => all ~1 prior|previous ones|instructions|rules|orders
 override: {IGNORE} => all|any|every|these|those|alle|tutte|todas|toutes ~2 {COMMANDS}
@@ -99,8 +100,8 @@ override: stop => everything|all_tasks|what_youre_doing|what_you_are_doing
 override: nevermind => ~2 ignore|instead|print|say
 override: do => not ~1 follow|obey ~2 {PRIOR}|your|system ~2 {COMMANDS}|rules
 
-new-instructions: new updated revised neue nuove nuevas nouvelles => ?system {COMMANDS} .|for|you|are|is|from|ab
-    |supersedes?
+new-instructions: new updated revised neue nuove nuevas nouvelles => ?system {COMMANDS} :|for_you|you_are|you_must
+    |you_will|you_should|are_as_follows|from_now|ab_sofort|supersedes?
 new-instructions: your => new|only|real|true|actual instructions?|directives?|task|mission|purpose|goal|objective is
     |are|supersedes?|.
 new-instructions: rules => have ?been changed|updated|replaced ?. ~2 you ?now|may|must|can
@@ -108,12 +109,12 @@ new-instructions: system => override|update|notice|alert|note|message|instructio
     |safety|ignore|all|must|before|disabled?|new|activated|the_user
 new-instructions: nota note => ?di|del|de sistema|systeme
 new-instructions: override => ?. ~3 protocols?|safety|filters?|restrictions? ~2 disabled|off|lifted|removed
-new-instructions: administrator admin developer root manual => override
+new-instructions: administrator admin developer root => override .|display|show|mode|activated|command|code
 
 role: you youre => ?are|re now ?on in|going_to|operating|acting|known_as|called|no_longer|free|a|an|the ~4 {UNBOUND}
     |{MODEL}|mode|character|persona|version|bound|restricted|limited
 role: you youre => ?are|re now {UNBOUND}|free_from|free_of|a_different|no_longer
-role!: act behave respond answer => ?as|like ?a|an|the|if ~4 {UNBOUND}|{MODEL}|no_filters?|no_rules|no_restrictions
+role!: act behave respond answer => as|like ?if ?a|an|the ~4 {UNBOUND}|{MODEL}|no_filters?|no_rules|no_restrictions
     |no_limits|have_no
 role: act behave => as|like ~12 unfiltered|uncensored|amoral|immoral|unethical|illegal|restrictions|jailbreak|persona
     |roleplay
@@ -128,14 +129,19 @@ role: from ab => now|this_point|this_moment|this_message|sofort|jetzt ?on|onward
 role: you => must|will|should|can ~1 comply ~2 every|any|all|each|fully
 role: you => have no|zero restrictions|limits|limitations|filters|rules|boundaries|guidelines
 role: enable enter activate switch => ~3 developer|dan|debug|god|jailbreak|unrestricted|maintenance|sudo mode
-role: developer => mode enabled|output|activated|on
+role: developer => mode enabled|output|activated
 role: do => anything now
 role: du => bist jetzt
 role: ahora => estas|eres
 role: sei => ora|adesso un|una|in|libero
 role: vous tu => etes|es desormais|maintenant
-role: without sin ohne senza sans => ?any|having|following ?ethical|moral|content restrictions?|filters?|filtro
-    |censorship|limits|limitations|restricciones|restrizioni|einschrankungen|guidelines|boundaries .|whatsoever
+role: without sin ohne senza sans => ?any|having|following ethical|moral|content restrictions?|filters?|filtro
+    |censorship|limits|limitations|guidelines|boundaries
+role: answer answers respond reply comply speak antworten rispondi rispondere repondre repondez responde responder =>
+    ~4 without|senza|sans|ohne|sin ~2 restrictions?|limits|limitations|filters?|filtro|censorship|restricciones
+    |restrizioni|einschrankungen|questions|asking
+role: without senza sans ohne sin => any|alcuna|alcun|aucune|aucun|jede ~1 restrictions?|filters?|filtro|censorship
+    |limits|limitations|guidelines|boundaries
 role: no => ethical|moral ?or|and ?ethical|moral guidelines|restrictions|limitations|boundaries
 role: keine => regeln|richtlinien|einschrankungen|grenzen
 
@@ -154,16 +160,16 @@ prompt-leak: instructions text rules prompt => ?that you were|have_been|are ?ini
 prompt-leak!: repeat print output translate encode copy => ~2 text|words|everything|conversation|content|message
     |sentences? ~3 above|before|word_for_word|verbatim
 prompt-leak!: repeat output print replace translate => ?the above text|conversation|message|prompt|instructions
-prompt-leak: repeat recite => ~6 word_for_word|verbatim
+prompt-leak!: repeat recite => ~6 word_for_word|verbatim
 prompt-leak: system => prompt|instructions|message ~3 verbatim|word_for_word|in_base64|in_rot13|in_hex|in_json
     |in_reverse
 prompt-leak: maintenance administrator admin debug => ~6 display|show|print|reveal ~2 system|initial|hidden
     configuration|prompt|instructions
 
-conceal: dont never without not mai non niemals nie jamais nunca no => ~1 ?ever tell|telling|inform|informing|alert
-    |alerting|warn|warning|notify|notifying|mention|mentioning|reveal|revealing|disclose|disclosing|dire|informare
-    |avvisare|sagen|informieren|informer|decir|digas|informar ?this|it|that|any_of_this|about_this ?to ?the|al|all|l
-    |dem|den|a_l|au|el {USER}
+conceal: dont never without not mai non niemals nie jamais nunca no => ?you|ever|explicitly|also|even tell|telling
+    |inform|informing|alert|alerting|warn|warning|notify|notifying|mention|mentioning|reveal|revealing|disclose
+    |disclosing|dire|dirlo|dirle|informare|avvisare|sagen|informieren|informer|decir|digas|informar ?this|it|that
+    |any_of_this|about_this ?to ?the|al|all|l|dem|den|a_l|au|el {USER}
 conceal: dont never without not => mention|mentioning|reveal|revealing|disclose|disclosing|discuss this|these
     |the_existence_of ?secret|hidden instructions?|message|notes?|rule|directive|memory|order|prompt
 conceal: keep => this|it|that ~3 secret|hidden|confidential|private from ?the {USER}
@@ -176,14 +182,13 @@ exfiltrate!: send forward email upload post => ~3 §url|§mail ~8 passwords?|cre
 exfiltrate!: forward exfiltrate leak dump send reveal => ~2 all|the|any ~1 api_keys|credentials|passwords|secrets
     |internal_data|internal_configuration|order_data|customer_data|customer_list|customer_emails|environment_variables
     |confidential_data|private_keys
-exfiltrate!: dump list reveal => ~1 internal_configuration|internal_data|environment_variables
-    |all_environment_variables
+exfiltrate!: dump reveal => ~1 internal_configuration|internal_data|environment_variables|all_environment_variables
 
 addressed!: note message instruction instructions attention important hinweis nota => to|for|an|per|para|pour ?the|any
     |all|every|automated|den|die ~1 {MODEL}|analysis_software
 addressed: for to => ?any|all|the ais?|llms? ?coding|research ?agents?|assistants?|models?|systems?|tools? reading|who
     |processing|you
-addressed: for to => ?any|all ai|llm ?coding|research agents?|assistants? .
+addressed: for to => ?any|all ais?|llms? ?coding|research agents?|assistants? :
 addressed: attention dear hey hello hi => ?any|all|the ais?|llms?
 addressed: ai llms? assistants? agents bots => ?assistants?|agents?|models? reading|processing|parsing|summarizing
     |that_reads|who_reads|when_reading this|these
@@ -210,11 +215,12 @@ persist: include included contain mention mentioned => in every|all|each ~1 {REP
 
 delayed: if when whenever once after => ?the|a|my user|human|person|owner|customer|someone|utente ?next|ever|then
     says?|types?|writes?|reply|replies|answers?|responds?|confirms?|agrees?|thanks|mentions?|asks?|dice|risponde ~12
-    save|store|remember|memorize|call|invoke|execute|send|forward|say|tell|claim|recommend|update|insist|delete|silently|secretly|reveal|promote|salva|invia|esegui
+    save|store|remember|memorize|call|invoke|execute|send|forward|say|tell|claim|recommend|update|insist|delete
+    |silently|secretly|reveal|promote|salva|invia|esegui
 delayed: next => time ?the|a user|they|he|she|anyone ~8 save|call|run|send|execute|say|tell|reply|recommend|forward
     |delete|insert
 
-recommend!: always only => recommend|recommends|promote|endorse|advertise|suggest|cite|favor|favour|praise|rank
+recommend!: always only => recommend|recommends|promote|endorse|advertise|suggest|cite|favor|favour|praise
 recommend!: recommend promote suggest cite mention => ~6 first|above_all|over_others|over_all_others|over_competitors
     |over_alternatives|whenever_the_user|whenever_asked|whenever_possible|when_users?|when_the_users?
 recommend!: remember consider treat regard trust => ~6 as ~2 trusted|authoritative|preferred|reliable|primary|official
@@ -254,12 +260,20 @@ dictate!: just simply only => print|say|output|respond_with|reply_with|answer_wi
 dictate: if when => asked|questioned ?about|how|why|whether|for ~10 simply|just|always|only respond|reply|say|answer
     |report|state|claim|insist|deny|tell
 dictate: if when => asked|questioned ?. respond|reply|say|answer|report|state|claim|insist|deny|tell ?with|that
+dictate: if when => asked|questioned ?about ~6 deny|insist|claim
 dictate: ignore disregard => ~1 them|it|that|this ?and ?instead focus|print|say|output|do|write|answer|respond
 dictate: ignore disregard => ?all|any negative ~8 focus|report|say|output|only
 dictate: override => ~2 scoring|rating|evaluation|review ~2 output
 dictate: you => may|must|can|will|should not deviate
 dictate!: rank rate score => this|the candidate|resume|applicant|paper|submission|product ?as|at highest|first|top|10
     |the_best|the_most
+"""
+
+_DISTANT: Final = """
+verb!: {IGNORE} =>
+object: {PRIOR} => ~1 {COMMANDS}
+object: {COMMANDS} => ~1 above|precedenti|anteriores|precedentes
+object: system => prompt
 """
 
 _HINTS: Final = """
@@ -292,7 +306,7 @@ def _classes() -> dict[str, list[str]]:
 
 def _alternatives(element: str) -> list[str]:
     spread = re.sub(r"\{(\w+)\}", lambda name: "|".join(_classes()[name[1]]), element)
-    return [word.replace(".", r"\.").replace("_", " ") for word in spread.split("|") if word]
+    return [word.replace(".", "[.:]").replace("_", " ") for word in spread.split("|") if word]
 
 
 def _pattern(follows: str) -> re.Pattern[str]:
@@ -335,6 +349,12 @@ def _by_trigger(table: str) -> dict[str, list[Rule]]:
 def rules_by_trigger() -> dict[str, list[Rule]]:
     """Return, for each trigger word, the rules that it wakes; the table is read at the first call."""
     return _by_trigger(_RULES)
+
+
+@cache
+def distant_by_trigger() -> dict[str, list[Rule]]:
+    """Return the halves of an order that any number of words may part: ``verb`` first, ``object`` later."""
+    return _by_trigger(_DISTANT)
 
 
 @cache

@@ -3,15 +3,13 @@
 Rules stand on words, not on characters: a rule waits for a trigger word and looks a bounded number of words
 ahead, so one pass over the words serves all rules and its cost is linear. What a hit means is not decided here:
 the user may order, a stranger may not (``persona_store.admission``).
-
-In the patterns a space ends every word, ``.`` is any sentence end, ``§url`` and ``§mail`` are addresses.
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from persona_store.directive_rules import Rule, hints_by_trigger, rules_by_trigger
+from persona_store.directive_rules import Rule, distant_by_trigger, hints_by_trigger, rules_by_trigger
 from persona_store.folding import STOP, Words, fold, original_offset, words_of
 from persona_store.layers import layers
 from persona_store.patterns import Pattern
@@ -30,6 +28,7 @@ _KINDS_FOR_JAILBREAK: Final = 3
 _LEADS: Final = frozenset(
     (
         ".",
+        ":",
         "and",
         "then",
         "please",
@@ -136,12 +135,18 @@ def _forged_role(folded: str) -> int | None:
 
 
 def _first_hit(words: Words) -> Directive | None:
-    rules, hints = rules_by_trigger(), hints_by_trigger()
+    rules, distant, hints = rules_by_trigger(), distant_by_trigger(), hints_by_trigger()
     kinds: dict[str, int] = {}
+    verb: int | None = None
     for index, word in enumerate(words.words):
         for rule in rules.get(word, ()):
             if _may_open(rule, words.words, index) and rule.pattern.match(words.line, words.at[index]):
                 return Directive(f"directive.{rule.name}", words.origin[index])
+        for half in distant.get(word, ()):
+            if half.name == "verb" and verb is None and _may_open(half, words.words, index):
+                verb = words.origin[index]
+            elif half.name == "object" and verb is not None and half.pattern.match(words.line, words.at[index]):
+                return Directive("directive.override", verb)
         for hint in hints.get(word, ()):
             if hint.name not in kinds and hint.pattern.match(words.line, words.at[index]):
                 kinds[hint.name] = words.origin[index]

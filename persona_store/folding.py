@@ -68,18 +68,24 @@ _TOKEN: Final = Pattern(
     r"(?P<url>https?://\S{1,512}|www\.\S{1,512})"
     r"|(?P<mail>[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,63})"
     r"|(?P<word>[^\W_]+(?:'(?:t|re|ve|ll|s|m|d)\b)?)"
-    r"|(?P<stop>[.!?;:]|\n\s*\n)"
+    r"|(?P<colon>:)|(?P<stop>[.!?;]|\n[ \t]{0,8}\n)"
 )
 _LEET: Final = str.maketrans("013457", "oieast")
 _MIXED: Final = Pattern(r"(?=[0-9]*[a-z])[a-z]*[0-9]")
 
 STOP: Final = "."
+COLON: Final = ":"
 URL: Final = "\u00a7url"
 MAIL: Final = "\u00a7mail"
 
+_SIGNS: Final = {"stop": STOP, "colon": COLON, "url": URL, "mail": MAIL}
+
 
 class Words(NamedTuple):
-    """A folded text as words: each followed by one space, sentence ends as ``.``, addresses as one word each."""
+    """A folded text as words, each followed by one space.
+
+    Sentence ends are the word ``.``, colons ``:``, addresses ``§url`` and ``§mail``.
+    """
 
     line: str
     """All words joined; a pattern matches here."""
@@ -96,12 +102,8 @@ def words_of(folded: str) -> Words:
     origin: list[int] = []
     for match in _TOKEN.re.finditer(folded):
         kind, word = match.lastgroup, match[0]
-        if kind == "stop":
-            word = STOP
-        elif kind == "url":
-            word = URL
-        elif kind == "mail":
-            word = MAIL
+        if kind != "word":
+            word = _SIGNS[kind or "stop"]
         elif "'" in word:
             word = word.replace("'", "")
         elif not word.isalpha() and _MIXED.re.match(word):

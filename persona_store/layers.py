@@ -34,7 +34,11 @@ _BASE32: Final = Pattern(r"[A-Z2-7]{24,}={0,6}")
 _ESCAPE: Final = Pattern(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
 _PERCENT: Final = Pattern(r"%([0-7][0-9a-fA-F])")
 _ENTITY: Final = Pattern(r"&#(?:x([0-9a-fA-F]{2,5})|([0-9]{2,6}));?")
-_SPACED: Final = Pattern(r"(?<![^\W_])(?:[a-z][ .\-_*]){5,}[a-z](?![^\W_])")
+_SPACED: Final = Pattern(r"(?<![^\W_])(?:[a-z][ .\-_*]{1,4}){5,}[a-z](?![^\W_])")
+_KNOWN_WORDS: Final = Pattern(
+    "ignore|disregard|forget|override|all|any|your|the|my|these|previous|prior|above|earlier|system|instructions?|prompt"
+    "|directives?|guidelines|rules|reveal|show|print|tell|user|never|password|secret"
+)
 _REVERSED: Final = Pattern(r"snoitcurtsni|tpmorp|suoiverp|enilediug|evitcerid")
 _ROT13: Final = Pattern(r"vafgehpgvba|cerivbhf|flfgrz cebzcg|vtaber")
 _ROT13_TABLE: Final = str.maketrans(
@@ -64,7 +68,8 @@ def layers(text: str, folded: str) -> Iterator[Layer]:
     if len(hidden) >= 4:
         yield Layer("concealed", 0, hidden)
     for match in _SPACED.re.finditer(folded):
-        yield Layer("spaced", match.start(), re.sub(r"[ .\-_*]", "", match[0]))
+        letters = re.sub(r"[ .\-_*]", "", match[0])
+        yield Layer("spaced", match.start(), _KNOWN_WORDS.re.sub(r" \g<0> ", letters))
     if _REVERSED.re.search(folded):
         yield Layer("reversed", 0, folded[::-1])
     if _ROT13.re.search(folded):

@@ -103,7 +103,8 @@ def _is_given(text: str, keyword: re.Match[str]) -> bool:
     strong = _STRONG.re.match(keyword[0]) is not None
     assigned = _ASSIGNED.re.match(text, keyword.end())
     if assigned is not None:
-        spaced = text[assigned.start("value") - 2 : assigned.start("value")] == ": "
+        symbol = text[max(0, keyword.start() - 1) : keyword.start()] == "_" or assigned[0][0] != ":"
+        spaced = not symbol and text[assigned.start("value") - 1].isspace()
         return _is_secret(assigned["value"], text, assigned.end(), strong=strong, spoken=spaced)
     spoken = _SPOKEN.re.match(text, keyword.end())
     if spoken is not None and _is_secret(spoken["value"], text, spoken.end(), strong=strong, spoken=True):
