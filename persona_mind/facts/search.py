@@ -84,8 +84,15 @@ class View:
 
     def holds(self, snapshots: Sequence[tuple[Tier, Snapshot[Fact]]], now: datetime) -> bool:
         """Return whether this is still what there is to see."""
-        same = all(old is new for (_, old), (_, new) in zip(self.snapshots, snapshots, strict=True))
+        pairs = zip(self.snapshots, snapshots, strict=True)
+        # A file that is not there gives a new empty version each time.
+        same = all(old is new or not (old.rows or new.rows) for (_, old), (_, new) in pairs)
         return same and (self._until is None or now < self._until)
+
+    def best(self, query: str, limit: int) -> list[Held]:
+        """Return the best facts for a query and nothing about the others. One search at a time."""
+        with self._lock:
+            return [self._by_key[hit.key] for hit in self._indexed().search(query, limit)]
 
     def search(self, query: str, limit: int) -> Found:
         """Return the best facts for a query, the newest where it is empty. One search at a time."""

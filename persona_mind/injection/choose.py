@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from persona_mind.facts.files import Held
     from persona_mind.facts.search import View
@@ -69,30 +69,41 @@ def choose(view: View, cap: int, prompt: str, *, objectives: bool, elsewhere: Co
         objectives: Whether objectives may be shown; without it they are neither shown nor counted.
         elsewhere: What another part of the request says already.
     """
-    facts = [held for held in view.standing if objectives or held.fact.kind != "objective"]
-    facts = [held for held in facts if held.fact.key not in elsewhere] if elsewhere else facts
+
+    def allowed(held: Held) -> bool:
+        return (objectives or held.fact.kind != "objective") and held.fact.key not in elsewhere
+
+    facts = view.standing if objectives and not elsewhere else [held for held in view.standing if allowed(held)]
     choice = Choice()
     taken: set[int] = set()
     fixed = cap if len(facts) <= cap else cap - cap * 3 // 8
     choice.standing = list(_safe(view, _few_objectives(facts), fixed, choice, taken))
-    room = cap - len(choice.standing)
-    choice.matched = list(_safe(view, _by_match(view, facts, prompt), room, choice, taken))
+    room = cap - len(choice.standing) if len(taken) < len(facts) else 0
+    choice.matched = list(_safe(view, _by_match(view, facts, prompt, allowed), room, choice, taken))
     return _counted(choice, facts, taken)
 
 
 def choose_working(view: View, cap: int, prompt: str, *, elsewhere: Collection[Key] = ()) -> Choice:
     """Return the working facts for a request: those that match, then the latest; none stands whatever is asked."""
-    facts = [held for held in view.recent if held.fact.kind != "objective" and held.fact.key not in elsewhere]
+
+    def allowed(held: Held) -> bool:
+        return held.fact.kind != "objective" and held.fact.key not in elsewhere
+
+    facts = [held for held in view.recent if allowed(held)]
     choice = Choice()
     taken: set[int] = set()
-    choice.matched = list(_safe(view, _by_match(view, facts, prompt), cap, choice, taken))
+    choice.matched = list(_safe(view, _by_match(view, facts, prompt, allowed), cap, choice, taken))
     return _counted(choice, facts, taken)
 
 
-def _counted(choice: Choice, facts: list[Held], taken: set[int]) -> Choice:
-    rest = [held for held in facts if id(held) not in taken]
-    choice.objectives_left = sum(held.fact.kind == "objective" for held in rest)
-    choice.left = len(rest) - choice.objectives_left
+def _counted(choice: Choice, facts: Sequence[Held], taken: set[int]) -> Choice:
+    objectives = 0
+    for held in facts:  # objectives come first, so this looks at few
+        if held.fact.kind != "objective":
+            break
+        objectives += id(held) not in taken
+    choice.objectives_left = objectives
+    choice.left = len(facts) - len(taken) - objectives
     return choice
 
 
@@ -104,12 +115,11 @@ def _few_objectives(facts: Iterable[Held]) -> Iterator[Held]:
             yield held
 
 
-def _by_match(view: View, facts: list[Held], prompt: str) -> Iterator[Held]:
-    allowed = {id(held) for held in facts}
+def _by_match(view: View, facts: Sequence[Held], prompt: str, allowed: Callable[[Held], bool]) -> Iterator[Held]:
     half = MAX_PROMPT // 2
     query = prompt if len(prompt) <= MAX_PROMPT else f"{prompt[:half]} {prompt[-half:]}"
-    if query.strip():
-        yield from (held for held, _ in view.search(query, MAX_MATCHES).facts if id(held) in allowed)
+    if query.strip() and facts:
+        yield from (held for held in view.best(query, MAX_MATCHES) if allowed(held))
     yield from _few_objectives(facts)
 
 
