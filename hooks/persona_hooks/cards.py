@@ -97,7 +97,7 @@ def render(card: Card, *, columns: int = COMPACT_COLUMNS, expanded: bool = False
         expanded: Show every line whole, wrapped by the terminal, instead of three clipped ones.
     """
     lines = [line for part in (*card.body, *card.detail) for line in sanitize(part).split("\n")]
-    hint = [sanitize(card.hint)] if card.hint else []
+    hint = [one_line(card.hint)] if card.hint else []
     if expanded:
         return [one_line(card.title), *lines, *hint]
     width = max(MIN_COLUMNS, min(columns, COMPACT_COLUMNS))

@@ -166,8 +166,12 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         raise NotFoundError(f"{path} does not exist.", path=str(path)) from error
     except OSError as error:
         raise _storage(path, error) from error
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         _check_regular(path, os.fstat(descriptor))
+    except CorruptError:
+        os.close(descriptor)
+        raise
+    with os.fdopen(descriptor, "rb") as file:
         yield file
 
 
