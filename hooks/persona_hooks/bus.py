@@ -136,12 +136,14 @@ class BusClient:
         return self._bus.query(request)
 
     def ask(self, request: Message, reply: type[M]) -> list[M]:
-        """Return the answers to ``request`` that are well-formed; malformed ones and errors are left out."""
+        """Return the answers to ``request`` that are well-formed; malformed ones and errors are left out and reported."""
         answers: list[M] = []
         for item in self._bus.query(request):
+            if item.error is not None:
+                self._bus.report(item.owner, request.channel, item.error)
+                continue
             try:
-                if item.error is None:
-                    answers.append(reply.parse(item.payload))
+                answers.append(reply.parse(item.payload))
             except PersonaError as error:
                 self._bus.report(item.owner, request.channel, error)
         return answers

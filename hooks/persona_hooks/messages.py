@@ -29,6 +29,8 @@ CHANNELS = (COMPANION, MEMORY_OWNER, MEMORY_OWNER_CHANGED, SETTINGS_COLLECT, ACT
 Id = Annotated[str, Field(min_length=1, max_length=128)]
 Name = Annotated[str, Field(min_length=1, max_length=128)]
 MAIN_SEAT = "main"
+CONTRACT = 1
+"""The contract's version. A number with bounds, since a literal 1 would take true as well."""
 
 
 class Message(BaseModel):
@@ -100,12 +102,12 @@ class CompanionReply(Message):
     """Says that a companion is loaded, and which contract it speaks.
 
     Attributes:
-        contract: The contract's version; the mind works with 1.
+        contract: The contract's version, which must be ``CONTRACT``.
     """
 
     channel = COMPANION
     provider: Name
-    contract: Literal[1]
+    contract: Annotated[int, Field(ge=CONTRACT, le=CONTRACT)]
     release: Annotated[str, Field(max_length=64)]
     session_id: Id
 
