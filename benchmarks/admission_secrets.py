@@ -101,31 +101,59 @@ PASSWORDS: Final = (
     "Rosebud",
     "aB3$efgh",
 )
-PROSE: Final = (
-    "The password is {}.",
-    "the wifi password at the office is {}",
-    "my password for the staging server is {}, keep it",
-    "Password: {}",
-    "the passphrase is now {}",
-    "La password del router \u00e8 {}.",
-    "la password \u00e8 {}",
-    "Das Passwort f\u00fcr den Server lautet {}.",
-    "das Kennwort ist {}",
-    "Le mot de passe du serveur est {}.",
-    "le mot de passe est {}",
-    "La contrase\u00f1a del servidor es {}.",
-    "la contrase\u00f1a es {}",
+
+PROSE: Final = tuple(
+    """\
+The password is {}.
+the wifi password at the office is {}
+my password for the staging server is {}, keep it
+Password: {}
+the passphrase is now {}
+La password del router è {}.
+la password è {}
+Das Passwort für den Server lautet {}.
+das Kennwort ist {}
+Le mot de passe du serveur est {}.
+le mot de passe est {}
+La contraseña del servidor es {}.
+la contraseña es {}
+""".splitlines()
 )
-NOT_SECRETS: Final = (
-    "The password is required.", "the password is wrong", "The password is stored in the keychain.", "The token is expired.",
-    "API_KEY=$OPENAI_API_KEY", "api_key: ${{ secrets.API_KEY }}", "password: <your password>", "token = os.environ['TOKEN']",
-    "export GITHUB_TOKEN=xxxxxxxxxxxx", "The secret is to keep the dough cold.", "password=********", "the key is under the mat",
-    "The password field is hidden on mobile.", "Passwords are hashed with argon2id.", "the token count is 4096",
-    "Das Passwort ist falsch.", "Il mot de passe est trop court.", "La password \u00e8 scaduta.", "La contrase\u00f1a es demasiado corta.",
-    "The password must be at least 12 characters.", "token: str", "secret: SecretStr | None = None", "password = getpass.getpass()",
-    "The master key is kept in the vault.", "A token is a word or a part of one.", "The password is changed every 90 days.",
-    "max_tokens=4096", "access_token: Optional[str]", "The API key is read from the environment.", "PIN the version to 3.11.",
-)  # fmt: skip
+
+NOT_SECRETS: Final = tuple(
+    """\
+The password is required.
+the password is wrong
+The password is stored in the keychain.
+The token is expired.
+API_KEY=$OPENAI_API_KEY
+api_key: ${{ secrets.API_KEY }}
+password: <your password>
+token = os.environ['TOKEN']
+export GITHUB_TOKEN=xxxxxxxxxxxx
+The secret is to keep the dough cold.
+password=********
+the key is under the mat
+The password field is hidden on mobile.
+Passwords are hashed with argon2id.
+the token count is 4096
+Das Passwort ist falsch.
+Il mot de passe est trop court.
+La password è scaduta.
+La contraseña es demasiado corta.
+The password must be at least 12 characters.
+token: str
+secret: SecretStr | None = None
+password = getpass.getpass()
+The master key is kept in the vault.
+A token is a word or a part of one.
+The password is changed every 90 days.
+max_tokens=4096
+access_token: Optional[str]
+The API key is read from the environment.
+PIN the version to 3.11.
+""".splitlines()
+)
 
 
 def credential(shape: str, random: Random) -> str:

@@ -23,6 +23,23 @@ from persona_store import second_opinion
 from persona_store.examination import MAX_CHARACTERS, RULES_VERSION, Finding, digest, examine
 from persona_store.hidden import visible
 
+__all__ = [
+    "FOREIGN",
+    "MAX_CHARACTERS",
+    "ORIGINS",
+    "Admitted",
+    "Approval",
+    "Flag",
+    "Origin",
+    "Quarantined",
+    "Refused",
+    "Shown",
+    "Withheld",
+    "admit",
+    "approve",
+    "show",
+]
+
 Origin: TypeAlias = Literal["user", "model", "import", "peer", "worker", "tool"]
 """Who brought a text: it stands on every row and in every card."""
 

@@ -95,10 +95,12 @@ def first_directive(text: str) -> Directive | None:
     role = _forged_role(folded)
     if role is not None:
         return Directive("directive.forged-role", original_offset(text, role))
-    hit = _first_hit(words_of(folded))
+    words = words_of(folded)
+    hit = _first_hit(words)
     if hit is not None:
         return Directive(hit.rule, original_offset(text, hit.offset))
-    for layer in layers(text, folded):
+    spelt = sum(len(word) == 1 for word in words.words)
+    for layer in layers(text, folded, spelt):
         hit = _first_hit(words_of(fold(layer.text)))
         if hit is not None:
             return Directive(f"{hit.rule}.{layer.how}", layer.offset)
@@ -106,13 +108,13 @@ def first_directive(text: str) -> Directive | None:
 
 
 _ROLE: Final = Pattern(
-    r"(?:^|\n)[^\w\n]{0,8}(?P<role>system|assistant|human|user|developer|ai|bot)"
+    r"(?m:^)[^\w\n]{0,8}(?P<role>system|assistant|human|user|developer|ai|bot)"
     r"(?: (?:note|message|prompt|update|override|instructions?|notice|alert))?[^\w\n]{0,4}:"
     r"(?P<order>\s{0,8}(?:you |your |sure|of course|ignore|new |grant |call |override|from now|cleanup|always |never "
     r"|do not |don't |reveal|the user |this user|disregard|forget|i will |i have |approved|access |safety))?"
 )
 _END_MARK: Final = Pattern(
-    r"(?:^|\n)\W{0,12}(?:end|begin|start) (?:of )?(?:the )?(?:user|system|document|prompt|input|context|instructions?"
+    r"(?m:^)\W{0,12}(?:end|begin|start) (?:of )?(?:the )?(?:user|system|document|prompt|input|context|instructions?"
     r"|conversation|tool|untrusted|trusted)(?: (?:input|prompt|message|instructions?|output|data|content|turn))?"
     r"\W{0,12}(?:\n|$)"
 )
@@ -120,6 +122,8 @@ _END_MARK: Final = Pattern(
 
 def _forged_role(folded: str) -> int | None:
     """Return where a transcript is imitated: a role that gives an order, two roles that talk, an end mark."""
+    if ":" not in folded and "\n" not in folded:
+        return None
     mark = _END_MARK.re.search(folded)
     if mark is not None:
         return mark.start()

@@ -60,13 +60,14 @@ def examine(text: str) -> Examination:
     key = (RULES_VERSION, digest(text))
     known = _cache.get(key)
     if known is None:
-        known = _cache[key] = _examine(text)
+        known = _cache[key] = examine_anew(text)
         while len(_cache) > CACHE_SIZE:
             _cache.popitem(last=False)
     return known
 
 
-def _examine(text: str) -> Examination:
+def examine_anew(text: str) -> Examination:
+    """Return what the rules find in a text, without the cache; ``examine`` is the one to call."""
     hidden = first_hidden(text)
     if hidden is not None:
         return Examination(Finding(*hidden), None)

@@ -25,6 +25,7 @@ class Layer(NamedTuple):
 
 
 _MOST_RUNS: Final = 16
+_SPELT: Final = 6
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 _BASE32_DIGITS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _RUN: Final = Pattern(r"[A-Za-z0-9+/_-]{20,}={0,6}")
@@ -39,22 +40,23 @@ _KNOWN_WORDS: Final = Pattern(
     "ignore|disregard|forget|override|all|any|your|the|my|these|previous|prior|above|earlier|system|instructions?|prompt"
     "|directives?|guidelines|rules|reveal|show|print|tell|user|never|password|secret"
 )
-_REVERSED: Final = Pattern(r"snoitcurtsni|tpmorp|suoiverp|enilediug|evitcerid")
-_ROT13: Final = Pattern(r"vafgehpgvba|cerivbhf|flfgrz cebzcg|vtaber")
+_REVERSED: Final = ("snoitcurtsni", "tpmorp", "suoiverp", "enilediug", "evitcerid")
+_ROT13: Final = ("vafgehpgvba", "cerivbhf", "flfgrz cebzcg", "vtaber")
 _ROT13_TABLE: Final = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "nopqrstuvwxyzabcdefghijklmNOPQRSTUVWXYZABCDEFGHIJKLM"
 )
 
 
-def layers(text: str, folded: str) -> Iterator[Layer]:
+def layers(text: str, folded: str, spelt: int) -> Iterator[Layer]:
     """Yield the decoded passages of a text.
 
     Args:
         text: The text as it was given.
         folded: Its folded form, for what hides in the order of letters.
+        spelt: How many of its words are single letters.
     """
     yield from _encoded_runs(text)
-    binary = _BINARY.re.search(text)
+    binary = _BINARY.re.search(text) if "01" in text else None
     if binary is not None:
         octets = re.findall("[01]{8}", binary[0])
         yield from _readable("binary", binary.start(), bytes(int(octet, 2) for octet in octets))
@@ -67,12 +69,12 @@ def layers(text: str, folded: str) -> Iterator[Layer]:
     hidden = concealed(text)
     if len(hidden) >= 4:
         yield Layer("concealed", 0, hidden)
-    for match in _SPACED.re.finditer(folded):
+    for match in _SPACED.re.finditer(folded) if spelt >= _SPELT else ():
         letters = re.sub(r"[ .\-_*]", "", match[0])
         yield Layer("spaced", match.start(), _KNOWN_WORDS.re.sub(r" \g<0> ", letters))
-    if _REVERSED.re.search(folded):
+    if any(word in folded for word in _REVERSED):
         yield Layer("reversed", 0, folded[::-1])
-    if _ROT13.re.search(folded):
+    if any(word in folded for word in _ROT13):
         yield Layer("rot13", 0, folded.translate(_ROT13_TABLE))
 
 

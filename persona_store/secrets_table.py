@@ -69,7 +69,7 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
     ),
     _row("azure-client-secret", "Q~", r"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}" + _ALNUM_END),
     _row("azure-signature", "sig=", r"sig=[A-Za-z0-9%/+]{40,}+(?:%3D|=){1,2}"),
-    _row("digitalocean-token", "do", r"do[opr]_v1_[a-f0-9]{64}" + _ALNUM_END),
+    _row("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[a-f0-9]{64}" + _ALNUM_END),
     _row("heroku-key", "HRKU-", r"HRKU-[A-Za-z0-9_-]{30,}+"),
     _row("alibaba-key-id", "LTAI", r"LTAI[A-Za-z0-9]{16,24}" + _ALNUM_END),
     _row("tencent-key-id", "AKID", r"AKID[A-Za-z0-9]{32}" + _ALNUM_END),
@@ -88,7 +88,11 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
     # Code and packages
     _row("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{20,}+"),
     _row("github-fine-grained-token", "github_pat_", r"github_pat_[A-Za-z0-9_]{22,}+"),
-    _row("gitlab-token", "gl", r"gl(?:pat|dt|ptt|rt|soat|cbt|agent|ft|imt|ffct|oas)-[A-Za-z0-9_.=-]{20,}+"),
+    _row(
+        "gitlab-token",
+        "glpat- gldt- glptt- glrt- glsoat- glcbt- glagent- glft- glimt- glffct- gloas-",
+        r"gl(?:pat|dt|ptt|rt|soat|cbt|agent|ft|imt|ffct|oas)-[A-Za-z0-9_.=-]{20,}+",
+    ),
     _row("bitbucket-token", "ATBB ATCTT", r"(?:ATBB[A-Za-z0-9]{28,}+|ATCTT3[A-Za-z0-9_=-]{40,}+)"),
     _row("atlassian-token", "ATATT3", r"ATATT3[A-Za-z0-9_=+/-]{40,}+"),
     _row("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}" + _ALNUM_END),
@@ -111,7 +115,7 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
     ),
     _row("square-token", "sq0 EAAA", r"(?:sq0[a-z]{3}-[A-Za-z0-9_-]{22,}+|EAAA[A-Za-z0-9_-]{60})"),
     _row("plaid-token", "access-", r"access-(?:sandbox|development|production)-[a-f0-9]{8}-[a-f0-9-]{27}"),
-    _row("shopify-token", "shp", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}" + _ALNUM_END),
+    _row("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}" + _ALNUM_END),
     _row(
         "braintree-token",
         "access_token$",
@@ -152,8 +156,8 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
     _row("mapbox-token", "sk.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,}+\.[A-Za-z0-9_-]{20,}+"),
     _row("adafruit-key", "aio_", r"aio_[A-Za-z0-9]{28}" + _ALNUM_END),
     # Watching
-    _row("grafana-token", "gl", r"gl(?:sa|c)_[A-Za-z0-9_+/=]{32,}+"),
-    _row("new-relic-key", "NR", r"NR(?:AK|JS|AL|II)-[A-Za-z0-9_-]{19,}+"),
+    _row("grafana-token", "glsa_ glc_", r"gl(?:sa|c)_[A-Za-z0-9_+/=]{32,}+"),
+    _row("new-relic-key", "NRAK- NRJS- NRAL- NRII-", r"NR(?:AK|JS|AL|II)-[A-Za-z0-9_-]{19,}+"),
     _row("sentry-token", "sntry", r"sntry[su]_[A-Za-z0-9_=+/-]{40,}+"),
     _row("dynatrace-token", "dt0c01.", r"dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}" + _ALNUM_END),
     # Formats of no one vendor
