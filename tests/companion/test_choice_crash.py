@@ -16,6 +16,9 @@ from tests.support.desk import start_desk, write_brief
 if TYPE_CHECKING:
     from pathlib import Path
 
+# Each point is a process or three of its own, which a busy machine serves slowly.
+pytestmark = pytest.mark.timeout(300)
+
 
 def seed(first: str | None, root: Path) -> None:
     for name in ("ada", "kiri"):
@@ -63,7 +66,7 @@ def look_at_file(root: Path) -> object:
 
 def test_a_first_choice_survives_every_death(tmp_path: Path) -> None:
     operation = Operation("first choice", partial(seed, None), partial(choose, "/persona use kiri"), look)
-    report = injure(operation, tmp_path, ("kill_before", "kill_after"), every=6)
+    report = injure(operation, tmp_path, ("kill_before", "kill_after"), every=11)
     assert report.points > 5
     assert not report.violations
 
