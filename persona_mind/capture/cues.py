@@ -112,7 +112,7 @@ def _follows(rest: str, cue: Strong, language: Language, *, linked: bool, joint:
         return True
     if language.not_after.match(rest):
         return False
-    return bool(joint) or bool(language.clause.search(rest))
+    return joint[:1] in {"-", "–", "—"} or bool(language.clause.search(rest))
 
 
 def _with_rest(

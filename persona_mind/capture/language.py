@@ -107,6 +107,12 @@ class Language:
     decision: Decision
     weak: tuple[tuple[CueKind, Phrases], ...]
 
+    def asks_to_remember(self, text: str) -> bool:
+        """Return whether a text begins with a strong phrase, whatever follows it."""
+        opening = self.opening.match(text)
+        start = opening.end() if opening else 0
+        return any(cue.phrase.match(text, start) or cue.phrase.match(text) for cue in self.strong)
+
 
 @cache
 def languages() -> tuple[Language, ...]:

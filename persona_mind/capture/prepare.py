@@ -162,17 +162,15 @@ def _marked(
 
 def _after_report(sentence: str, languages: Sequence[Language]) -> str | None:
     """Return what follows the colon of a report or of a speaker's label; None where the sentence is neither."""
+    if ":" not in sentence or any(language.asks_to_remember(sentence) for language in languages):
+        return None
     label = _LABEL.match(sentence)
-    if label and not any(_known_label(label[1], language) for language in languages):
+    if label and not any(language.labels.fullmatch(label[1]) for language in languages):
         return sentence[label.end() :].strip()
     head, colon, tail = sentence.partition(":")
     if not colon or (tail[:1] and not tail[0].isspace()):
         return None
     return tail.strip() if any(language.reports.search(head) for language in languages) else None
-
-
-def _known_label(label: str, language: Language) -> bool:
-    return bool(language.labels.fullmatch(label)) or any(cue.phrase.fullmatch(label) for cue in language.strong)
 
 
 def _closes(text: str) -> bool:

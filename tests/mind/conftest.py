@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +16,8 @@ from persona_mind.plugin import MindPlugin
 from tests.support.desk import Desk, Notices
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from persona_mind.library import Mind
     from tests.support.clock import ManualClock
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from typing import TYPE_CHECKING
 
 import pytest
@@ -70,8 +71,6 @@ def test_a_segment_is_a_plain_file_name(name: str) -> None:
 
 @given(names, names)
 def test_two_names_never_share_a_file(one: str, other: str) -> None:
-    import unicodedata
-
     if unicodedata.normalize("NFC", one) != unicodedata.normalize("NFC", other):
         assert safe(one) is None or safe(one) != safe(other)
 
