@@ -79,6 +79,6 @@ def test_writing_a_choice_survives_every_injury(tmp_path: Path, persona: str | N
         lambda root: SettingsFile(root).remember(persona, lambda: None),
         look_at_file,
     )
-    report = injure(operation, tmp_path, every=3)
+    report = injure(operation, tmp_path, every=11)
     assert report.points > 10
     assert not report.violations
