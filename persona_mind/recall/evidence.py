@@ -117,11 +117,17 @@ def of_window(postings: Postings, span: Window, profile: Profile) -> list[Column
     return [Column(f"when:{span.label}", profile.when, values)]
 
 
-def of_telling(postings: Postings, candidates: Iterable[int], profile: Profile) -> list[Column]:
-    """Return which candidates tell a time, for a question that asks for one."""
+def of_sentence(postings: Postings, candidates: Iterable[int], profile: Profile, *, asks_when: bool) -> list[Column]:
+    """Return which candidates only ask, and, for a question that asks for a time, which tell one."""
+    columns = []
     entries = postings.entries
-    timed = {slot: 1.0 for slot in candidates if entries[slot].analysis.timed}
-    return [Column("told_when", profile.told_when, timed)] if profile.told_when else []
+    if profile.asks:
+        asking = {slot: 1.0 for slot in candidates if entries[slot].analysis.asks}
+        columns.append(Column("asks", profile.asks, asking))
+    if asks_when and profile.told_when:
+        timed = {slot: 1.0 for slot in candidates if entries[slot].analysis.timed}
+        columns.append(Column("told_when", profile.told_when, timed))
+    return columns
 
 
 def of_standing(postings: Postings, candidates: Iterable[int], profile: Profile) -> list[Column]:

@@ -46,8 +46,10 @@ class Profile:
         group: How much of the question the item's group covers as a whole.
         when: The question names a day, a month or a year, and the item is of that time or soon after.
         told_when: The question asks when, and the item tells a time.
-        meaning: Likeness of meaning, for an index with vectors and a query that asks something.
-        meaning_of_cue: The same for a query that asks nothing; there, shared words tell less.
+        asks: The item asks something: what is wanted was told, so this is best negative.
+        meaning: Likeness of meaning, for an index with vectors.
+        seats: The share of places that likeness of meaning alone fills, for an index with vectors.
+        seats_of_cue: The same for a query that asks nothing; there, shared words tell less.
         recency: Newer is better, halved every ``half_life_days``.
         prior: The faculty's own opinion, :attr:`Doc.prior`.
         repeats: The share of its score that an item loses by saying again what a better one says.
@@ -64,8 +66,10 @@ class Profile:
     group: float = 0.0
     when: float = 1.0
     told_when: float = 0.5
-    meaning: float = 1.0
-    meaning_of_cue: float = 3.0
+    asks: float = 0.0
+    meaning: float = 1.5
+    seats: float = 0.25
+    seats_of_cue: float = 0.5
     recency: float = 0.0
     prior: float = 0.0
     repeats: float = 0.5
@@ -90,5 +94,5 @@ class Synced:
 ITEMS = Profile(recency=0.2, prior=0.5)
 """Items without an order: facts, notes, backlog items."""
 
-CONVERSATION = Profile(before=0.3, answer=0.5, after=0.2, near=0.2, group=0.3)
+CONVERSATION = Profile(before=0.3, answer=0.5, after=0.2, near=0.2, group=0.3, asks=-0.5)
 """Turns of conversations: order tells what a turn is about, and an answer seldom repeats its question."""

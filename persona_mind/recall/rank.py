@@ -12,6 +12,7 @@ from persona_mind.recall.diverse import spread
 from persona_mind.recall.evidence import Column
 from persona_mind.recall.explain import Hit, Term, total
 from persona_mind.recall.language import ASKS_WHEN, QUESTIONS
+from persona_mind.recall.seats import seat
 from persona_mind.recall.when import Window, window
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from persona_mind.recall.model import Profile
     from persona_mind.recall.postings import Postings
+    from persona_mind.recall.seats import Pick
 
 SELECTED = 20_000
 """Postings read to select candidates. Words too frequent to fit in still weigh, but select nothing."""
@@ -81,7 +83,9 @@ def rank(postings: Postings, query: Query, k: int, profile: Profile, meaning: Me
     tagged = evidence.of_tags(postings, query.terms, profile)
     dated = evidence.of_window(postings, query.span, profile) if query.span and profile.when else []
     spoken, found, left_over = select(said, tagged)
-    candidates = _candidates(found, dated, meaning, max(DEPTH, 4 * k))
+    depth = max(DEPTH, 4 * k)
+    likest = meaning.best(depth) if meaning else []
+    candidates = _candidates(found, dated, likest, depth)
     columns = [*said, *tagged, *dated]
     if candidates and profile.ordered:
         candidates |= dict.fromkeys(evidence.neighbourhood(postings, islice(candidates, EXPANDED)))
@@ -91,25 +95,33 @@ def rank(postings: Postings, query: Query, k: int, profile: Profile, meaning: Me
     if not candidates and not query.terms:
         candidates = dict.fromkeys(postings.entries)
     columns += evidence.of_groups(postings, query.terms, candidates, profile)
-    if query.asks_when:
-        columns += evidence.of_telling(postings, candidates, profile)
-    if meaning:
-        weight = profile.meaning if query.asks else profile.meaning_of_cue
-        columns.append(Column("meaning", weight, meaning.values(candidates)))
+    columns += evidence.of_sentence(postings, candidates, profile, asks_when=query.asks_when)
     columns += evidence.of_standing(postings, candidates, profile)
-    return _hits(postings, candidates, columns, k, profile)
+    if meaning:
+        columns.append(Column("meaning", profile.meaning, meaning.values(candidates)))
+    scores = _scores(candidates, columns)
+    picked = spread(scores, postings.entries, k, profile.repeats)
+    if meaning:
+        share = profile.seats if query.asks else profile.seats_of_cue
+        picked = seat(picked, _seating(postings, likest, meaning, profile), scores, share)
+    return _explained(postings, picked, columns)
 
 
 def _candidates(
-    found: Mapping[int, float], dated: Sequence[Column], meaning: Meaning | None, depth: int
+    found: Mapping[int, float], dated: Sequence[Column], likest: Sequence[int], depth: int
 ) -> dict[int, None]:
     """Return the slots worth weighing, best first: by words, by the time named, by meaning."""
     candidates = dict.fromkeys(_top(found, depth))
     for column in dated:
         candidates |= dict.fromkeys(islice(column.values, depth if candidates else None))
-    if meaning:
-        candidates |= dict.fromkeys(meaning.best(depth))
-    return candidates
+    return candidates | dict.fromkeys(likest)
+
+
+def _seating(postings: Postings, likest: Sequence[int], meaning: Meaning, profile: Profile) -> list[int]:
+    """Order the likest by likeness, those that only ask after those that tell."""
+    likeness = meaning.values(likest)
+    asking = {slot for slot in likest if postings.entries[slot].analysis.asks}
+    return sorted(likest, key=lambda slot: -likeness[slot] - profile.asks * (slot in asking))
 
 
 def select(said: Sequence[Column], tagged: Sequence[Column]) -> tuple[dict[int, float], dict[int, float], list[Column]]:
@@ -171,24 +183,22 @@ def _top(sums: Mapping[int, float], most: int) -> list[int]:
     return [slot for slot, _ in sorted(items, key=itemgetter(1), reverse=True)[:most]]
 
 
-def _hits(
-    postings: Postings, candidates: Iterable[int], columns: Sequence[Column], k: int, profile: Profile
-) -> list[Hit]:
+def _scores(candidates: Iterable[int], columns: Sequence[Column]) -> dict[int, float]:
     scores = dict.fromkeys(candidates, 0.0)
     for _, weight, values in columns:
-        if len(values) < len(scores):
-            for slot, value in values.items():
-                if slot in scores:
-                    scores[slot] += weight * value
-        else:
-            for slot in scores:
-                if slot in values:
-                    scores[slot] += weight * values[slot]
+        few, many = (values, scores) if len(values) < len(scores) else (scores, values)
+        for slot in few:
+            if slot in many:
+                scores[slot] += weight * values[slot]
+    return scores
+
+
+def _explained(postings: Postings, picked: Iterable[Pick], columns: Sequence[Column]) -> list[Hit]:
     hits = []
-    for slot, repetition in spread(scores, postings.entries, k, profile.repeats):
+    for slot, choice in picked:
         terms = [Term(name, weight, values[slot]) for name, weight, values in columns if values.get(slot)]
-        if repetition is not None:
-            terms.append(repetition)
+        if choice is not None:
+            terms.append(choice)
         hits.append(Hit(postings.entries[slot].doc, total(terms), tuple(terms)))
     hits.sort(key=lambda hit: -hit.score)
     return hits

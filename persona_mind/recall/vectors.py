@@ -38,10 +38,7 @@ class Likeness:
     def best(self, most: int) -> list[int]:
         """Return the slots likest to the query, best first, those that are unusually like."""
         values = np.where(self._held, self._values, -np.inf)
-        if most < len(values):
-            top = np.argpartition(-values, most)[:most]
-        else:
-            top = np.arange(len(values))
+        top = np.argpartition(-values, most)[:most] if most < len(values) else np.arange(len(values))
         return [int(slot) for slot in top[np.argsort(-values[top], kind="stable")] if values[slot] >= UNUSUAL]
 
     def values(self, slots: Iterable[int]) -> dict[int, float]:
