@@ -136,7 +136,7 @@ class BusClient:
         return self._bus.query(request)
 
     def ask(self, request: Message, reply: type[M]) -> list[M]:
-        """Return the answers to ``request`` that are well-formed; malformed ones and errors are left out and reported."""
+        """Return the well-formed answers to ``request``; malformed ones and errors are left out and reported."""
         answers: list[M] = []
         for item in self._bus.query(request):
             if item.error is not None:

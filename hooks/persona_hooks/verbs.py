@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
 from persona_hooks.cards import Card
-from persona_hooks.errors import Changed, InvalidError, NotFoundError, PersonaError, UncertainError
+from persona_hooks.errors import Changed, InvalidError, NotFoundError, PersonaError, StorageError, UncertainError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -279,7 +279,8 @@ def perform(verb: Verb[P, O], params: P, call: Call) -> Answer:
 
 def refusal(name: str, error: PersonaError) -> Answer:
     """Return the answer for a call that raised ``error``."""
-    level: Literal["warning", "error"] = "error" if isinstance(error, (UncertainError, OSError)) else "warning"
+    # Not OSError: a PermissionError, and so every refusal, is one.
+    level: Literal["warning", "error"] = "error" if isinstance(error, (UncertainError, StorageError)) else "warning"
     card = Card(title=error.message, level=level)
     details = {"reason": error.reason, **{to_camel(key): value for key, value in error.details.items()}}
     return Answer(name, ok=False, changed=error.changed, card=card, details=details, error=error)
