@@ -145,7 +145,8 @@ class SamplePlugin:
 
     def _ask(self, call: Call, params: Text) -> Said:
         del call
-        request = Completion("be brief", params.text, max_tokens=5, deadline_seconds=0.2)
+        seconds = 0.2 if params.text == "too late" else 30.0
+        request = Completion("be brief", params.text, max_tokens=5, deadline_seconds=seconds)
         return Said(said=self.host.models.complete(request).text)
 
     def _seen(self, call: Call, params: NoParams) -> Said:

@@ -217,7 +217,7 @@ def test_an_endless_line_ends_the_child(opened: StdioHost) -> None:
 
 def test_a_model_that_takes_too_long_is_cancelled_and_the_refusal_says_busy(opened: StdioHost) -> None:
     opened.stall.add("model.complete")
-    answer = tool(opened, "ask", "what?")
+    answer = tool(opened, "ask", "too late")
     assert answer["ok"] is False
     assert answer["details"]["reason"] == "deadline"
     ((method, params),) = opened.asked

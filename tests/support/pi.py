@@ -46,8 +46,8 @@ def pi_argv(*arguments: str, session_dir: Path | None = None) -> list[str]:
 
 
 def pi_env(environ: Mapping[str, str], agent_dir: Path, **more: str) -> dict[str, str]:
-    """Return the environment in which Pi runs offline."""
-    offline = {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"}
+    """Return the environment in which Pi runs offline, on a machine that may be busy."""
+    offline = {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0", "PERSONA_PATIENCE_MS": "30000"}
     return {**environ, **offline, "PI_CODING_AGENT_DIR": str(agent_dir), **more}
 
 

@@ -20,7 +20,7 @@ CONFIG = "config.json"
 
 def manifest_text(registry: Registry) -> str:
     """Return ``manifest.json``: what Pi registers before Python has been started."""
-    return json.dumps(manifest(registry), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(manifest(registry), indent=2) + "\n"
 
 
 def config_text(python: Path) -> str:

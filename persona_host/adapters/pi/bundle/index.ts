@@ -16,8 +16,8 @@ import { type Card, PiHost } from "./host.ts";
 import { type Json, Link, Refusal } from "./link.ts";
 
 const PROTOCOL = 1;
-/** How long the first events of a session may wait, all together, for Python to start. */
-const PATIENCE_MS = 1500;
+/** How long the first events of a session may wait, all together, for Python to start; longer on a slow machine. */
+const PATIENCE_MS = Number(process.env.PERSONA_PATIENCE_MS) || 1500;
 /** A little more than Python's own budgets, so that one late plugin is not taken for a hung process. */
 const INPUT_SECONDS = 0.4;
 const BLOCK_SECONDS = 0.9;
@@ -294,6 +294,8 @@ function registerTool(pi: ExtensionAPI, tool: Manifest["tools"][number], bridge:
     label: tool.name,
     description: tool.description,
     parameters: tool.parameters as never,
+    // Python says whether there is an owner to offer it for; until then nobody is promised a memory.
+    defaultActive: false,
     async execute(_id, params, signal) {
       try {
         const answer = await running(bridge()).tool(tool.name, params as Json, signal);
