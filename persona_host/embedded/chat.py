@@ -1,4 +1,4 @@
-"""``persona chat``: which screen, which lines, and what a newcomer is told."""
+"""``persona chat``: which screen, and which lines."""
 
 from __future__ import annotations
 
@@ -57,22 +57,20 @@ def chat(place: Place, options: Options) -> int:
     ui = StderrUi()
     host = EmbeddedHost.start(place, screen=screen, ui=ui, model=options.model, room=options.room)
     try:
-        if notice := first_run(place):
-            ui.notify(notice)
+        if off := memory_off(host):
+            ui.notify(off, "warning")
         return _answer_all(host, lines)
     finally:
         host.close()
 
 
-def first_run(place: Place) -> str:
-    """Return what a newcomer is told before anything is stored, or nothing."""
-    memory = place.agent_dir / "persona-mind"
-    if place.disabled or memory.exists():
-        return ""
-    return (
-        f"Memory is kept on this machine, in {memory}. Lines of it that fit a message go to the model you configure; "
-        "nothing else leaves. /mind off stops it."
-    )
+def memory_off(host: EmbeddedHost) -> str:
+    """Return why memory does not work here, or nothing where it does."""
+    try:
+        host.runtime.owner()
+    except PersonaError as error:
+        return error.message
+    return ""
 
 
 def _answer_all(host: EmbeddedHost, lines: Iterable[str | InvalidError]) -> int:
@@ -104,8 +102,8 @@ def _terminal(place: Place, options: Options) -> int:
             "persona", (f"session {host.runtime.session.id}",), hint="/help lists the commands; Ctrl-D leaves."
         )
         screen.show(Event("notice", ok=True, card=welcome))
-        if notice := first_run(place):
-            screen.show(Event("notice", ok=True, card=Card(notice), whole=True))
+        if off := memory_off(host):
+            screen.notify(off, "warning")
         Terminal(host, screen).run()
     finally:
         host.close()

@@ -10,6 +10,7 @@ from pydantic import Field
 from persona_hooks.errors import InvalidError
 from persona_hooks.verbs import Params, Place
 from persona_mind.facts.model import (
+    ID_PATTERN,
     LONG,
     MAX_DERIVED,
     MAX_ID,
@@ -30,7 +31,7 @@ DEFAULT_HITS: Final = 8
 Reach = Literal["long", "short", "both", "persona", "shared", "project", "stm"]
 
 FactId = Annotated[str, Place.WORD, Field(min_length=1, max_length=MAX_ID, description="The fact's id.")]
-OtherId = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
+OtherId = Annotated[str, Field(min_length=1, max_length=MAX_ID, pattern=ID_PATTERN)]
 
 
 class Remember(Params):

@@ -8,6 +8,7 @@ import pytest
 
 from persona_host.embedded.host import EmbeddedHost
 from persona_host.place import Place
+from tests.support.cli import Persona
 from tests.support.embedded import RecordingScreen, Spy
 
 if TYPE_CHECKING:
@@ -57,3 +58,8 @@ def open_host(place: Place, spy: Spy, screen: RecordingScreen, clock: ManualCloc
     yield opener
     for host in hosts:
         host.close()
+
+
+@pytest.fixture
+def persona(environ: dict[str, str], place: Place) -> Persona:
+    return Persona(environ, place.cwd)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +23,7 @@ from tests.support.embedded import Spy, messages
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from prompt_toolkit.buffer import Buffer
     from prompt_toolkit.input import PipeInput
 
     from persona_host.place import Place
@@ -80,7 +82,12 @@ def test_quit_leaves(terminal: Terminal, keys: PipeInput) -> None:
 
 
 def test_tab_completes_a_command(terminal: Terminal, spy: Spy, keys: PipeInput) -> None:
-    keys.send_text(f"/sp\t a port\r{CTRL_D}")
+    def completed(buffer: Buffer) -> None:
+        if buffer.text == "/spy keep":
+            keys.send_text(f" a port\r{CTRL_D}")
+
+    terminal._prompt.default_buffer.on_text_changed += completed
+    keys.send_text("/sp\t")
     terminal.run()
     assert spy.kept == ["user:a port"]
 
@@ -95,22 +102,18 @@ def test_an_entry_that_comes_while_nobody_speaks_is_shown_above_the_prompt(
     def arrive() -> None:
         host.journal.append(host.runtime.session.guard(), "spy-card", {"ids": ["idle"]})
 
-    original = terminal._entered
+    entered, drain = terminal._entered, host.turns.drain
 
-    def entered() -> None:
-        original()
-        host.runtime.scheduler.call_later(0, arrive)
-
-    terminal._entered = entered  # type: ignore[method-assign]
-    shown = host.turns.drain
+    def at_the_prompt() -> None:
+        entered()
+        threading.Thread(target=arrive).start()
 
     def drained() -> None:
-        host.turns.drain = shown  # type: ignore[method-assign]
-        shown()
+        drain()
         keys.send_text(CTRL_D)
 
+    terminal._entered = at_the_prompt  # type: ignore[method-assign]
     host.turns.drain = drained  # type: ignore[method-assign]
-    host.runtime.scheduler.advance(0)  # type: ignore[attr-defined]
     terminal.run()
     assert "Card for idle." in out.getvalue()
 
