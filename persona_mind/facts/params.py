@@ -10,7 +10,6 @@ from pydantic import Field
 from persona_hooks.errors import InvalidError
 from persona_hooks.verbs import Params, Place
 from persona_mind.facts.model import (
-    ID_PATTERN,
     LONG,
     MAX_DERIVED,
     MAX_ID,
@@ -23,6 +22,7 @@ from persona_mind.facts.model import (
     Kind,
     Tier,
 )
+from persona_mind.kernel.identity import ID_PATTERN
 
 MAX_QUERY: Final = 512
 MAX_HITS: Final = 50

@@ -7,6 +7,7 @@ of every cap is kept for those that match, so that no kind of fact is never seen
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -69,50 +70,39 @@ def choose(view: View, cap: int, prompt: str, *, objectives: bool, elsewhere: Co
         objectives: Whether objectives may be shown; without it they are neither shown nor counted.
         elsewhere: What another part of the request says already.
     """
+    driving = [held for held in takewhile(_drives, view.standing) if objectives and held.fact.key not in elsewhere]
+    few = {id(held) for held in driving[:MAX_OBJECTIVES]}
 
     def allowed(held: Held) -> bool:
-        return (objectives or held.fact.kind != "objective") and held.fact.key not in elsewhere
+        return id(held) in few if _drives(held) else held.fact.key not in elsewhere
 
-    facts = view.standing if objectives and not elsewhere else [held for held in view.standing if allowed(held)]
-    choice = Choice()
-    taken: set[int] = set()
+    every = objectives and not elsewhere and len(driving) <= MAX_OBJECTIVES
+    facts = view.standing if every else [held for held in view.standing if allowed(held)]
+    choice, taken = Choice(), set[int]()
     fixed = cap if len(facts) <= cap else cap - cap * 3 // 8
-    choice.standing = list(_safe(view, _few_objectives(facts), fixed, choice, taken))
+    choice.standing = list(_safe(view, facts, fixed, choice, taken))
     room = cap - len(choice.standing) if len(taken) < len(facts) else 0
     choice.matched = list(_safe(view, _by_match(view, facts, prompt, allowed), room, choice, taken))
-    return _counted(choice, facts, taken)
+    choice.objectives_left = sum(id(held) not in taken for held in driving)
+    choice.left = len(facts) - len(taken) - len(few - taken)
+    return choice
 
 
 def choose_working(view: View, cap: int, prompt: str, *, elsewhere: Collection[Key] = ()) -> Choice:
     """Return the working facts for a request: those that match, then the latest; none stands whatever is asked."""
 
     def allowed(held: Held) -> bool:
-        return held.fact.kind != "objective" and held.fact.key not in elsewhere
+        return not _drives(held) and held.fact.key not in elsewhere
 
     facts = [held for held in view.recent if allowed(held)]
-    choice = Choice()
-    taken: set[int] = set()
+    choice, taken = Choice(), set[int]()
     choice.matched = list(_safe(view, _by_match(view, facts, prompt, allowed), cap, choice, taken))
-    return _counted(choice, facts, taken)
-
-
-def _counted(choice: Choice, facts: Sequence[Held], taken: set[int]) -> Choice:
-    objectives = 0
-    for held in facts:  # objectives come first, so this looks at few
-        if held.fact.kind != "objective":
-            break
-        objectives += id(held) not in taken
-    choice.objectives_left = objectives
-    choice.left = len(facts) - len(taken) - objectives
+    choice.left = len(facts) - len(taken)
     return choice
 
 
-def _few_objectives(facts: Iterable[Held]) -> Iterator[Held]:
-    objectives = 0
-    for held in facts:
-        objectives += held.fact.kind == "objective"
-        if held.fact.kind != "objective" or objectives <= MAX_OBJECTIVES:
-            yield held
+def _drives(held: Held) -> bool:
+    return held.fact.kind == "objective"
 
 
 def _by_match(view: View, facts: Sequence[Held], prompt: str, allowed: Callable[[Held], bool]) -> Iterator[Held]:
@@ -120,7 +110,7 @@ def _by_match(view: View, facts: Sequence[Held], prompt: str, allowed: Callable[
     query = prompt if len(prompt) <= MAX_PROMPT else f"{prompt[:half]} {prompt[-half:]}"
     if query.strip() and facts:
         yield from (held for held in view.best(query, MAX_MATCHES) if allowed(held))
-    yield from _few_objectives(facts)
+    yield from facts
 
 
 def _safe(view: View, facts: Iterable[Held], room: int, choice: Choice, taken: set[int]) -> Iterator[Picked]:

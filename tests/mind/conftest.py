@@ -18,6 +18,7 @@ from tests.support.desk import Desk, Notices
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from persona_hooks.ports import Host
     from persona_mind.library import Mind
     from tests.support.clock import ManualClock
 
@@ -56,6 +57,13 @@ def mind(opened: Open) -> Mind:
     return opened()
 
 
+class Silent:
+    """A plugin in the companion's place that answers nothing; a test answers instead, or nobody does."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+
 @pytest.fixture
 def start(home: Path, agent_dir: Path, environ: dict[str, str], clock: ManualClock) -> Iterator[Start]:
     """Start hosts; each is closed at the end."""
@@ -63,8 +71,8 @@ def start(home: Path, agent_dir: Path, environ: dict[str, str], clock: ManualClo
 
     def begin(companion: bool = True, **variables: str) -> Desk:  # noqa: FBT001, FBT002 - a fixture's switch
         notices = Notices()
-        plugins = [("persona_companion", lambda: CompanionPlugin)] if companion else []
-        plugins.append(("persona_mind", lambda: MindPlugin))
+        first = CompanionPlugin if companion else Silent
+        plugins = [("persona_companion", lambda: first), ("persona_mind", lambda: MindPlugin)]
         setup = Setup("test", agent_dir, home, environ | variables, Capabilities(), lambda: plugins)
         runtime = Runtime.start(setup, ui=notices, models=NoModels(), scheduler=clock)
         running.append(runtime)
