@@ -26,7 +26,7 @@ def replace_file(
     settle: Callable[[], None],
     keep: str | None,
     ancestors: tuple[Path, Sequence[str]] | None,
-) -> files.Stamp:
+) -> files.Stamp | None:
     """Put new bytes in the place of ``name``, durably. Call under the file's lock.
 
     Args:
@@ -39,7 +39,7 @@ def replace_file(
         ancestors: For a new file, the root and the directories that lead to it, made durable as well.
 
     Returns:
-        The stamp of the file as it now stands.
+        The stamp of the file as it now stands, or None when the system would not say.
 
     Raises:
         OSError: The file system refused; the old version is untouched.
@@ -58,9 +58,17 @@ def replace_file(
         directory.rename(temporary, name)
         renamed = True
         _confirm(directory, name, ancestors)
-        return files.Stamp.of(os.fstat(descriptor))
+        return _stamp(descriptor)
     finally:
         _tidy(directory, None if renamed else temporary, descriptor)
+
+
+def _stamp(descriptor: int) -> files.Stamp | None:
+    # Everything is durable by now: failing here would deny what has happened.
+    try:
+        return files.Stamp.of(os.fstat(descriptor))
+    except OSError:
+        return None
 
 
 def _confirm(directory: files.Directory, name: str, ancestors: tuple[Path, Sequence[str]] | None) -> None:
@@ -91,8 +99,7 @@ def _keep(directory: files.Directory, name: str, keep: str) -> None:
 
 def _tidy(directory: files.Directory, temporary: str | None, descriptor: int) -> None:
     """Give everything back; what cannot be removed now is swept by the next writer."""
-    with contextlib.suppress(OSError):
-        os.close(descriptor)
+    files.close(descriptor)
     if temporary is not None:
         with contextlib.suppress(OSError):
             directory.unlink(temporary)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,8 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAME: Final = "diagnostics.jsonl"
-MAX_NOTES: Final = 200
-_MAX_BYTES: Final = 1024 * 1024
+OLDER: Final = "diagnostics.older.jsonl"
+MAX_BYTES: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,46 +28,33 @@ class Note:
 
 
 def flush(root: Path, notes: list[Note]) -> None:
-    """Append the notes of this process and forget them; the newest 200 are kept.
+    """Append the notes of this process and forget them; two files of 64 KiB are kept.
 
     A disk that cannot take a note must not undo or hide what it is about, so refusals end here.
     """
     if not notes:
         return
-    lines = [json.dumps(asdict(note)) for note in notes]
+    lines = "".join(f"{json.dumps(asdict(note))}\n" for note in notes)
     notes.clear()
-    with (
-        contextlib.suppress(OSError, PersonaError, files.OversizeError),
-        files.open_directory(root, [], create=True) as directory,
-    ):
-        _rewrite(directory, [*_lines(directory), *lines][-MAX_NOTES:])
+    with contextlib.suppress(OSError, PersonaError), files.open_directory(root, [], create=True) as directory:
+        stamp = directory.stamp(NAME)
+        if stamp is not None and stamp.size > MAX_BYTES:
+            directory.rename(NAME, OLDER)
+        directory.append(NAME, lines.encode())
 
 
-def _lines(directory: files.Directory) -> list[str]:
+def _lines(directory: files.Directory, name: str) -> list[str]:
     try:
-        data, _ = directory.read(NAME, _MAX_BYTES)
+        return directory.read_head(name, 4 * MAX_BYTES).decode("utf-8", "replace").splitlines()
     except FileNotFoundError:
         return []
-    return data.decode("utf-8", "replace").splitlines()
-
-
-def _rewrite(directory: files.Directory, lines: list[str]) -> None:
-    temporary, descriptor = directory.create_temporary(NAME)
-    try:
-        files.write_all(descriptor, ("\n".join(lines) + "\n").encode())
-        directory.rename(temporary, NAME)
-    except BaseException:
-        directory.unlink(temporary)
-        raise
-    finally:
-        os.close(descriptor)
 
 
 def history(root: Path) -> list[Note]:
     """Return the remembered notes, oldest first; unreadable lines are passed over."""
     try:
         with files.open_directory(root, []) as directory:
-            lines = _lines(directory)
+            lines = [line for name in (OLDER, NAME) for line in _lines(directory, name)]
     except FileNotFoundError:
         return []
     return [note for line in lines if (note := _note(line)) is not None]

@@ -194,10 +194,10 @@ class Document(Generic[T]):
             return True
         return False
 
-    def adopt(self, stamp: files.Stamp, snapshot: Snapshot[T]) -> None:
+    def adopt(self, stamp: files.Stamp | None, snapshot: Snapshot[T]) -> None:
         """Remember the version this process has just written."""
         # The stamp carries a mark of our own, so it tells later edits apart at once.
-        self._cached = _Cached(stamp, settled=True, snapshot=snapshot)
+        self._cached = _Cached(stamp, settled=True, snapshot=snapshot) if stamp else None
 
     def encode(self, rows: tuple[Row[T], ...], sequence: int, updated_at: str) -> list[bytes]:
         """Return the pieces of the next version's bytes; pages of rows that stayed the same are not made again.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 DIRECTORY_MODE: Final = 0o700
 FILE_MODE: Final = 0o600
-YOUNG_NS: Final = 50_000_000
+YOUNG_NS = 50_000_000
 """A stamp younger than this may hide a second change in the same tick of the file system's clock."""
 
 _NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
@@ -37,6 +37,7 @@ _DIRECTORY: Final = getattr(os, "O_DIRECTORY", 0)
 _BINARY: Final = getattr(os, "O_BINARY", 0)
 _READ: Final = os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY
 _CREATE: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC | _BINARY
+_APPEND: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY
 _HAS_DIR_FD: Final = os.open in os.supports_dir_fd and os.rename in os.supports_dir_fd
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
 _TRIES: Final = 16
@@ -104,7 +105,7 @@ class Directory:
         """Give the descriptor back; a second call does nothing."""
         if self._fd is not None:
             descriptor, self._fd = self._fd, None
-            os.close(descriptor)
+            close(descriptor)
 
     def _at(self, name: str) -> str:
         return name if self._fd is not None else os.fspath(self.path / name)
@@ -144,7 +145,7 @@ class Directory:
                 data = _read_all(descriptor, before.st_size + 1)
                 after = os.fstat(descriptor)
             finally:
-                os.close(descriptor)
+                close(descriptor)
             if len(data) == before.st_size and Stamp.of(before) == Stamp.of(after):
                 return data, Stamp.of(after)
         raise OSError(errno.EAGAIN, "the file kept changing while it was read", os.fspath(self.path / name))
@@ -156,7 +157,7 @@ class Directory:
             self._require_regular(os.fstat(descriptor), name)
             return _read_all(descriptor, length)
         finally:
-            os.close(descriptor)
+            close(descriptor)
 
     def _require_regular(self, status: os.stat_result, name: str) -> None:
         if not stat.S_ISREG(status.st_mode):
@@ -179,6 +180,15 @@ class Directory:
             with contextlib.suppress(FileExistsError):
                 return name, os.open(self._at(name), _CREATE, FILE_MODE, dir_fd=self._fd)
         raise FileExistsError(errno.EEXIST, "no free temporary name", os.fspath(self.path))
+
+    def append(self, name: str, data: bytes) -> None:
+        """Add bytes to the end of a private file in one call, making it when it is missing; not synced."""
+        descriptor = os.open(self._at(name), _APPEND, FILE_MODE, dir_fd=self._fd)
+        try:
+            self._require_regular(os.fstat(descriptor), name)
+            write_all(descriptor, data)
+        finally:
+            close(descriptor)
 
     def link(self, source: str, target: str) -> bool:
         """Give a file a second name; False where the file system has no hard links."""
@@ -211,7 +221,7 @@ class Directory:
                 self.unlink(temporary)
             raise
         finally:
-            os.close(descriptor)
+            close(descriptor)
 
     def rename(self, source: str, target: str) -> None:
         """Put ``source`` in the place of ``target`` in one step."""
@@ -274,9 +284,9 @@ def open_directory(root: Path, parts: Sequence[str], *, create: bool = False) ->
                     raise _unsafe(root.joinpath(*parts[:depth]), "is a link or no directory") from None
                 raise
             descriptor, outer = inner, descriptor
-            os.close(outer)
+            close(outer)
     except BaseException:
-        os.close(descriptor)
+        close(descriptor)
         raise
     return Directory(root, parts, descriptor)
 
@@ -329,7 +339,17 @@ def sync_ancestors(root: Path, parts: Sequence[str]) -> None:
                 try:
                     sync_descriptor(descriptor)
                 finally:
-                    os.close(descriptor)
+                    close(descriptor)
+
+
+def close(descriptor: int) -> None:
+    """Give a descriptor back.
+
+    What mattered was synced before, and the system frees the descriptor even when it reports an error, so that an
+    error here changes nothing about what the caller may be told.
+    """
+    with contextlib.suppress(OSError):
+        os.close(descriptor)
 
 
 def write_all(descriptor: int, data: bytes) -> None:

@@ -296,7 +296,7 @@ def _keep_malformed(path: Path, record: bytes) -> None:
                 try:
                     files.write_all(descriptor, record)
                 finally:
-                    os.close(descriptor)
+                    files.close(descriptor)
                 directory.rename(temporary, name)
                 return
 

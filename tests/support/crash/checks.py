@@ -1,0 +1,158 @@
+"""The promises of the engine, each as one check that returns what it found broken.
+
+The healthy engine must pass all of them; each mutant must fail at least the one named for it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from persona_hooks.errors import PersonaError
+from tests.support.crash import documents, powerloss, writers
+from tests.support.crash.battery import injure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.support.crash.effects import Fault
+
+MEMORY = Path("/dev/shm")  # noqa: S108 - only where it is fast; every use makes a directory of its own
+
+
+def scratch() -> Path:
+    """A fresh directory, in memory where there is such a place."""
+    return Path(tempfile.mkdtemp(prefix="persona-crash-", dir=MEMORY if MEMORY.is_dir() else None)).resolve()
+
+
+def power_loss(cap: int = 12) -> list[str]:
+    """No state the disk may be left in breaks the promise or keeps writers out."""
+    root = scratch() / "agent"
+    root.mkdir(mode=0o700)
+    events = powerloss.record([step for step, _ in documents.STEPS], root)
+    return powerloss.judge(events, root.parent, documents.after_power_loss, cap=cap, stop_at=1).violations
+
+
+def _injured(name: str, *kinds: Fault, every: int = 1) -> list[str]:
+    operation = next(operation for operation in documents.OPERATIONS if operation.name == name)
+    return injure(operation, scratch(), kinds, every, stop_at=1).violations
+
+
+def killed(every: int = 2) -> list[str]:
+    """Killed or interrupted at any effect, a change happens or does not."""
+    return _injured("add", "kill_before", "kill_after", "interrupt", every=every)
+
+
+def refused(every: int = 3) -> list[str]:
+    """Whatever the system refuses, the answer is true."""
+    return _injured("add", "errno", every=every)
+
+
+def cut_short() -> list[str]:
+    """A write that takes fewer bytes than it was given is gone on with."""
+    return _injured("add", "short")
+
+
+def contended(processes: int = 4, adds: int = 30) -> list[str]:
+    """Many writers lose nothing and agree on one order."""
+    try:
+        return writers.write_many(scratch() / "agent", processes, adds).violations()
+    except AssertionError as error:
+        return [str(error)]
+
+
+def hostile_links() -> list[str]:
+    """A link in the place of a file is refused, and what it points at is untouched."""
+    root = scratch()
+    documents.add(root, "one")
+    path = documents.store(root)[1].path
+    victim = root / "victim.json"
+    path.rename(victim)
+    path.with_name(path.name + ".bak").unlink(missing_ok=True)
+    path.symlink_to(victim)
+    held = victim.read_bytes()
+    try:
+        documents.add(root, "two")
+    except PersonaError:
+        return [] if victim.read_bytes() == held and path.is_symlink() else ["the target of a link was changed"]
+    return ["a link was followed"]
+
+
+def fresh_names() -> list[str]:
+    """No two temporary files have the same name, so that nobody can wait for one."""
+    root, names, real = scratch(), list[str](), os.rename
+
+    def rename(source: str, target: str, **keywords: int) -> None:
+        names.append(source)
+        real(source, target, **keywords)  # type: ignore[arg-type]
+
+    os.rename = rename  # type: ignore[assignment]
+    try:
+        documents.add(root, "one")
+        documents.add(root, "two")
+    finally:
+        os.rename = real
+    return [] if len(set(names)) == len(names) else ["a temporary name came twice"]
+
+
+def repaired() -> list[str]:
+    """A torn file is put aside whole, its previous version carried on, and the order never goes back."""
+    return [*_repaired_once()]
+
+
+def _repaired_once() -> Iterator[str]:
+    root = scratch()
+    for identity in ("one", "two", "three"):
+        documents.add(root, identity)
+    path = documents.store(root)[1].path
+    torn = path.read_bytes()[:-30]
+    path.write_bytes(torn)
+    sequence = documents.add(root, "four")
+    if documents.ids(root) != ["one", "two", "four"]:
+        yield f"holds {documents.ids(root)}"
+    if torn not in {kept.read_bytes() for kept in path.parent.glob("*.corrupt-*")}:
+        yield "the torn file was not kept"
+    if path.with_name(path.name + ".bak").read_bytes() == torn:
+        yield "the torn file became the previous version"
+    if sequence <= 3:
+        yield f"the order went back to {sequence}"
+
+
+def edited_meanwhile() -> list[str]:
+    """What another program puts in the file's place while a change is prepared is not lost."""
+    root = scratch()
+    documents.add(root, "one")
+    mine, document = documents.store(root)
+    other = scratch()
+    documents.add(other, "theirs")
+    theirs = documents.store(other)[1].path
+    replaced = False
+
+    def mutate(snapshot: documents.Snapshot[documents.Item]) -> list[documents.Row[documents.Item]]:
+        nonlocal replaced
+        if not replaced:
+            replaced = True
+            theirs.replace(document.path)
+        return documents.adding(document, "two")(snapshot)
+
+    with mine.transaction() as transaction:
+        transaction.update(document, mutate)
+    return [] if documents.ids(root) == ["theirs", "two"] else [f"holds {documents.ids(root)}"]
+
+
+CHECKS: dict[str, Callable[[], list[str]]] = {
+    check.__name__: check
+    for check in (
+        power_loss,
+        killed,
+        refused,
+        cut_short,
+        contended,
+        hostile_links,
+        fresh_names,
+        repaired,
+        edited_meanwhile,
+    )
+}
