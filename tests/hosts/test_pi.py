@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from persona_host.adapters.pi.files import manifest_text
+from persona_host.adapters.installing import Target, install
 from persona_host.headless import headless_runtime
 from tests.support.model_server import ModelServer, Reply, ToolCall
-from tests.support.pi import configure_model, install_extension
+from tests.support.pi import configure_model
 from tests.support.stdio_host import ROOT, interpreter
 
 if TYPE_CHECKING:
@@ -25,14 +25,6 @@ FACT = "The staging database listens on port 5433."
 QUESTION = "Which port does the staging database use?"
 
 
-def manifest(home: PiHome) -> str:
-    runtime = headless_runtime(agent_dir=home.agent_dir, home=home.home, environ={})
-    try:
-        return manifest_text(runtime.registry)
-    finally:
-        runtime.close()
-
-
 @pytest.fixture
 def model() -> Iterator[ModelServer]:
     with ModelServer(lambda request: f"answer {len(request.messages)}") as model:
@@ -43,7 +35,9 @@ def model() -> Iterator[ModelServer]:
 def memory_home(pi_home: PiHome, model: ModelServer) -> PiHome:
     """A home whose Pi has the extension, installed as a person would have it."""
     configure_model(pi_home.agent_dir, model.url)
-    install_extension(pi_home.agent_dir, python=Path(interpreter()), manifest=manifest(pi_home))
+    runtime = headless_runtime(agent_dir=pi_home.agent_dir, home=pi_home.home, environ={})
+    install("pi", Target(pi_home.agent_dir, pi_home.environ, lambda: runtime.registry, Path(interpreter())))
+    runtime.close()
     return pi_home
 
 

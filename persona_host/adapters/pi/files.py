@@ -38,3 +38,8 @@ def bundle_files() -> dict[str, str]:
     """Return the bundle's own files by name, without what an installation adds."""
     names = sorted(path.name for path in BUNDLE.iterdir() if path.suffix in {".ts", ".json"})
     return {name: (BUNDLE / name).read_text(encoding="utf-8") for name in names if name not in {MANIFEST, CONFIG}}
+
+
+def installation(registry: Registry, python: Path) -> dict[str, str]:
+    """Return every file of an installed extension by name."""
+    return {**bundle_files(), MANIFEST: manifest_text(registry), CONFIG: config_text(python)}

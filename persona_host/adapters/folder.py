@@ -1,0 +1,150 @@
+"""Putting a folder of our files beside a host's own, and taking it away again without a trace.
+
+The folder holds a receipt: which files are ours, by hash, and which directories had to be made. A file that is not
+ours, or that somebody has changed since, is never overwritten and never removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from persona_hooks.errors import ConflictError, CorruptError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RECEIPT = "installed.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done to a folder.
+
+    Attributes:
+        changed: Whether anything was written or removed.
+        left: Files that are somebody else's, or were changed since, and were therefore left alone.
+    """
+
+    changed: bool
+    left: tuple[Path, ...] = ()
+
+
+@dataclass(slots=True)
+class _Receipt:
+    files: dict[str, str] = field(default_factory=dict)
+    made: list[str] = field(default_factory=list)
+
+
+def put(folder: Path, files: Mapping[str, str]) -> Done:
+    """Write ``files``, by name, into ``folder``; make it where it is missing. Our own older files are replaced.
+
+    Raises:
+        ConflictError: A file of one of these names is not ours, or was changed since. Nothing was written.
+        CorruptError: The receipt in the folder cannot be read.
+    """
+    receipt = _read(folder)
+    foreign = [folder / name for name, text in files.items() if not _ours(folder / name, receipt.files.get(name), text)]
+    if foreign:
+        raise ConflictError(
+            f"{foreign[0]} is not as it was installed. Move it away, or remove it, and install again.",
+            reason="foreign_file",
+            paths=[str(path) for path in foreign],
+        )
+    hashes = {name: _hash(text.encode()) for name, text in files.items()}
+    current = all(_content(folder / name) == text.encode() for name, text in files.items())
+    if current and receipt.files == hashes:
+        return Done(changed=False)
+    made = receipt.made or [str(path) for path in _missing(folder)]
+    folder.mkdir(parents=True, exist_ok=True)
+    # The receipt first, and naming old and new alike: a run that is cut short can still be undone or repeated.
+    _write(folder / RECEIPT, _text(_Receipt(receipt.files | hashes, made)))
+    for name, text in files.items():
+        _write(folder / name, text)
+    for name in receipt.files.keys() - files.keys():
+        _remove(folder / name, receipt.files[name])
+    _write(folder / RECEIPT, _text(_Receipt(hashes, made)))
+    return Done(changed=True)
+
+
+def take_away(folder: Path) -> Done:
+    """Remove what ``put`` wrote and the directories that it made, as far as they are empty then.
+
+    Raises:
+        CorruptError: The receipt in the folder cannot be read.
+    """
+    receipt = _read(folder)
+    if not receipt.files:
+        return Done(changed=False)
+    left = tuple(folder / name for name, mark in receipt.files.items() if not _remove(folder / name, mark))
+    (folder / RECEIPT).unlink()
+    for made in reversed(receipt.made):
+        try:
+            Path(made).rmdir()
+        except OSError:
+            break  # somebody has put something there, or has moved it: it is not ours to empty
+    return Done(changed=True, left=left)
+
+
+def _read(folder: Path) -> _Receipt:
+    path = folder / RECEIPT
+    data = _content(path)
+    if data is None:
+        return _Receipt()
+    try:
+        value: Any = json.loads(data)
+        files, made = value["files"], value["made"]
+    except (ValueError, TypeError, LookupError):
+        raise CorruptError(f"{path} cannot be read. Remove {folder} by hand.", path=str(path)) from None
+    if not (isinstance(files, dict) and isinstance(made, list)):
+        raise CorruptError(f"{path} cannot be read. Remove {folder} by hand.", path=str(path))
+    # A name is a name: a receipt that somebody has edited must not point outside of its folder.
+    names = {str(name): str(mark) for name, mark in files.items() if "/" not in name and "\\" not in name}
+    return _Receipt(names, [str(item) for item in made if folder.is_relative_to(str(item))])
+
+
+def _text(receipt: _Receipt) -> str:
+    return json.dumps({"files": receipt.files, "made": receipt.made}, indent=2, sort_keys=True) + "\n"
+
+
+def _ours(path: Path, mark: str | None, text: str) -> bool:
+    content = _content(path)
+    return content is None or content == text.encode() or _hash(content) == mark
+
+
+def _remove(path: Path, mark: str) -> bool:
+    content = _content(path)
+    if content is not None and _hash(content) != mark:
+        return False
+    path.unlink(missing_ok=True)
+    return True
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _missing(folder: Path) -> list[Path]:
+    """Return the directories on the way to ``folder`` that do not exist, outermost first."""
+    return [path for path in reversed([folder, *folder.parents]) if not path.exists()]
+
+
+def _write(path: Path, text: str) -> None:
+    """Write beside and rename: a host that starts just now reads the old file or the new one."""
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,115 @@
+"""``persona install HOST`` and ``persona uninstall HOST``: no host is called, nothing outside of home is written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from persona_hooks.cards import Card
+from persona_hooks.errors import NotFoundError
+from persona_host.adapters.folder import Done, put, take_away
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from persona_hooks.verbs import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where to install.
+
+    Attributes:
+        agent_dir: Pi's agent directory, and ours.
+        environ: The environment; ``PATH`` says which hosts are there.
+        registry: What the host is told that we offer.
+        python: The interpreter that has this package, by its absolute path.
+    """
+
+    agent_dir: Path
+    environ: Mapping[str, str]
+    registry: Callable[[], Registry]
+    python: Path = Path(sys.executable)
+
+
+def install(host: str, target: Target) -> Card:
+    """Install our side of ``host`` and return what was done, in words.
+
+    Raises:
+        NotFoundError: There is no host of that name.
+        ConflictError: A file in the way is not ours.
+    """
+    return _known(host).install(target)
+
+
+def uninstall(host: str, target: Target) -> Card:
+    """Take our side of ``host`` away and return what was done, in words.
+
+    Raises:
+        NotFoundError: There is no host of that name.
+    """
+    return _known(host).uninstall(target)
+
+
+@dataclass(frozen=True, slots=True)
+class _Host:
+    install: Callable[[Target], Card]
+    uninstall: Callable[[Target], Card]
+
+
+def _known(host: str) -> _Host:
+    try:
+        return _HOSTS[host]
+    except KeyError:
+        raise NotFoundError(f"There is no such host. Known here: {', '.join(_HOSTS)}.", reason="unknown_host") from None
+
+
+def _pi_folder(target: Target) -> Path:
+    return target.agent_dir / "extensions" / "persona-mind"
+
+
+def _install_pi(target: Target) -> Card:
+    from persona_host.adapters.pi.files import installation  # noqa: PLC0415 - reads the bundle
+
+    folder = _pi_folder(target)
+    done = put(folder, installation(target.registry(), target.python))
+    absent = shutil.which("pi", path=target.environ.get("PATH", "")) is None
+    there = "is installed" if done.changed else "was installed already, and is current"
+    return Card(
+        f"The Pi extension {there}.",
+        body=(str(folder), *(("Pi was not found on the path; it loads this when it starts.",) if absent else ())),
+        level="success",
+        hint="Start pi anew, or type /reload in it; /mind then answers.",
+    )
+
+
+def _uninstall_pi(target: Target) -> Card:
+    return _taken_away("The Pi extension", take_away(_pi_folder(target)))
+
+
+def _taken_away(what: str, done: Done) -> Card:
+    if not done.changed:
+        return Card(f"{what} is not installed; nothing was changed.")
+    left = tuple(f"left, since it was changed: {path}" for path in done.left)
+    return Card(f"{what} was removed. Memory itself was left alone.", body=left, level="warning" if left else "success")
+
+
+def _install_mcp(target: Target) -> Card:
+    # Every client keeps its settings elsewhere, and they are the person's: the lines are shown, not written.
+    server = {"command": str(target.python), "args": ["-P", "-m", "persona_host.cli", "mcp"]}
+    lines = json.dumps({"mcpServers": {"persona-mind": server}}, indent=2).split("\n")
+    return Card("Add this to the MCP client's settings; nothing was written.", body=tuple(lines))
+
+
+def _uninstall_mcp(_: Target) -> Card:
+    return Card('Take "persona-mind" out of the MCP client\'s settings; nothing was changed.')
+
+
+_HOSTS: Mapping[str, _Host] = {
+    "pi": _Host(_install_pi, _uninstall_pi),
+    "mcp": _Host(_install_mcp, _uninstall_mcp),
+}
