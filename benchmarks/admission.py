@@ -24,7 +24,7 @@ from platformdirs import user_cache_path
 from benchmarks import admission_corpora as corpora
 from benchmarks.admission_hostile import hostile_texts
 from benchmarks.admission_secrets import FRAMES, PASSWORDS, PROSE, SHAPES, credential, look_alikes
-from benchmarks.admission_sentences import HARD_CASES, POISON, REVIEW_TALK
+from benchmarks.admission_sentences import HARD_CASES, PLAIN_TALK, POISON, REVIEW_TALK
 from persona_store import examination, second_opinion
 from persona_store.admission import MAX_CHARACTERS, Admitted, Refused, admit
 
@@ -95,6 +95,7 @@ def alarm_figures(folder: Path, turns: list[str]) -> Iterator[Figure]:
         yield Figure("false alarms, turns of conversation", sum(map(is_stopped, turns)), 0, "")
     yield Figure("false alarms, technical sentences", share(technical), 0.2, "%")
     yield Figure("false alarms, hard cases", sum(map(is_stopped, HARD_CASES)), 1, "")
+    yield Figure("false alarms, plain talk that sounds like orders", sum(map(is_stopped, PLAIN_TALK)), 1, "")
     yield Figure("false alarms, benign half of bastioncorpus (no bound)", share(corpora.benign(folder)), 100, "%")
 
 

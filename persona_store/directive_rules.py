@@ -68,13 +68,16 @@ MODEL = ai a_i llms? bots? chatbots? chatgpt gpt gpt4 claude gemini copilot assi
     language_models? modello assistente modell assistent asistente modelo
 UNBOUND = unrestricted uncensored unfiltered unlimited amoral evil jailbroken unbound uneingeschrankt dan stan dude
     developer maintenance debug god sudo admin administrator root hacker
-USER = users? human person owner operator anyone anybody utente utenti benutzer nutzer utilisateur usuario
+USER = user human owner operator utente utenti benutzer nutzer utilisateur usuario
 REPLY = reply replies responses? answers? messages? outputs? risposta risposte antwort antworten reponses? respuestas?
+BARE = reveal show print display output repeat dump expose leak recite rivela rivelami mostra mostrami ripeti dimmi
+    stampa zeige zeig nenne wiederhole verrate montre montrez revele revelez repete repetez affiche muestra muestrame
+    revela repite dime
 SHOW = reveal show print display output repeat tell give dump expose leak list share send write encode translate
     summarize recite rivela rivelami mostra mostrami ripeti dimmi stampa zeige zeig nenne wiederhole verrate montre
     montrez revele revelez repete repetez affiche muestra muestrame revela repite dime
-TOLD = prompts? instructions? guidelines configuration directives istruzioni anweisungen instrucciones consignes
-    sistema systeme
+TOLD = prompts? instructions? guidelines directives istruzioni anweisungen instrucciones consignes prompt_di_sistema
+    system_prompts?
 """
 
 _RULES: Final = """
@@ -96,7 +99,7 @@ override: ignore disregard bypass skip disable => ~1 all|any ~1 safety|security|
     |guidelines|policies|policy|filters|restrictions|protocols|measures
 override: following instructions => instructions|directives ~4 override|supersede|replace
 override: follow obey => ?only these|this|the_following|my ?new instructions?|directives?|rules? instead|only|from_now
-override: stop => everything|all_tasks|what_youre_doing|what_you_are_doing
+override: stop => everything|all_tasks|what_youre_doing|what_you_are_doing ~4 just|print|say|output|ignore|instead
 override: nevermind => ~2 ignore|instead|print|say
 override: do => not ~1 follow|obey ~2 {PRIOR}|your|system ~2 {COMMANDS}|rules
 
@@ -124,17 +127,21 @@ role: assume adopt embody take play immerse => ~4 persona|identity|role|characte
     |criminal
 role: you youll => are_going_to|will|must|now|have_to|shall ~1 act|pretend|roleplay|simulate|respond|answer|behave as
     |like|to_be
-role: from ab => now|this_point|this_moment|this_message|sofort|jetzt ?on|onwards?|forward ~2 you|youre|youll|your
-    |respond|answer|act|whenever|hast_du|gibst_du|bist_du
+role: from => now|this_point|this_moment|this_message ?on|onwards?|forward ~1 you|youre|youll ~3 act|respond|answer
+    |reply|speak|pretend|comply|obey|ignore|have_no|have_to_answer|have_to_respond|are_a|are_an|are_the|are_no
+    |are_free|are_going_to|are_in|are_my|roleplay|simulate|assume|play|no_longer
+role: from => now|this_point|this_moment|this_message ?on|onwards?|forward ~1 respond|answer|reply|act|speak|ignore
+    |pretend|whenever_a_user|whenever_the_user|whenever_an_user
+role: ab => sofort|jetzt ~1 hast_du|gibst_du|bist_du|antwortest_du|ignorierst_du|wirst_du
 role: you => must|will|should|can ~1 comply ~2 every|any|all|each|fully
 role: you => have no|zero restrictions|limits|limitations|filters|rules|boundaries|guidelines
-role: enable enter activate switch => ~3 developer|dan|debug|god|jailbreak|unrestricted|maintenance|sudo mode
-role: developer => mode enabled|output|activated
+role: enable enter activate switch => ~3 dan|god|jailbreak|unrestricted|sudo mode
+role: developer => mode enabled|activated
 role: do => anything now
-role: du => bist jetzt
-role: ahora => estas|eres
-role: sei => ora|adesso un|una|in|libero
-role: vous tu => etes|es desormais|maintenant
+role: du => bist jetzt ~4 frei|uneingeschrankt|{UNBOUND}|{MODEL}|modus|rolle|befolgst|ohne
+role: ahora => estas|eres ~4 sin|modo|libre|{UNBOUND}|{MODEL}
+role: sei => ora|adesso ~4 libero|senza|modalita|{UNBOUND}|{MODEL}
+role: vous tu => etes|es desormais|maintenant ~4 libre|sans|mode|{UNBOUND}|{MODEL}
 role: without sin ohne senza sans => ?any|having|following ethical|moral|content restrictions?|filters?|filtro
     |censorship|limits|limitations|guidelines|boundaries
 role: answer answers respond reply comply speak antworten rispondi rispondere repondre repondez responde responder =>
@@ -145,7 +152,9 @@ role: without senza sans ohne sin => any|alcuna|alcun|aucune|aucun|jede ~1 restr
 role: no => ethical|moral ?or|and ?ethical|moral guidelines|restrictions|limitations|boundaries
 role: keine => regeln|richtlinien|einschrankungen|grenzen
 
-prompt-leak: {SHOW} => ?me|us|mir|mi|moi ?to_me ~3 {YOUR} ~3 system|initial|original|starting|hidden|secret|{TOLD}
+prompt-leak: {SHOW} => ?me|us|mir|mi|moi ?to_me ~3 {YOUR} ~2 system|initial|original|starting|hidden|secret|exact
+    ?system {TOLD}|message|configuration|text
+prompt-leak: {BARE} => ?me|us|mir|mi|moi ?to_me ~3 {YOUR} ~2 {TOLD}|system_prompt
 prompt-leak: {SHOW} need want => ?me|us|to_see|to_know ~2 system_prompt|system_instructions|system_message
     |initial_prompt|initial_instructions|hidden_prompt|hidden_instructions|original_instructions|secret_instructions
     |exact_instructions|previous_instructions ~1 {PRIOR}|verbatim|exactly|immediately|now|for|to|in|me
@@ -175,8 +184,8 @@ conceal: dont never without not => mention|mentioning|reveal|revealing|disclose|
 conceal: keep => this|it|that ~3 secret|hidden|confidential|private from ?the {USER}
 
 exfiltrate!: send forward email mail post upload transmit exfiltrate leak copy bcc submit collect => ~12 passwords?
-    |credentials|keys|secrets?|tokens?|variables|history|chats?|conversations?|customers?|emails?|confidential|memory
-    |memories|contents?|files?|data|summary|details|transcript|codes?|everything ~12 to|at|via ~3 §url|§mail|attacker
+    |credentials|api_keys?|private_keys?|keys|secrets?|tokens?|variables|history|chats?|conversations?|customers?
+    |confidential|memory|memories|transcript|codes?|everything ~12 to|at|via ~3 §url|§mail|attacker
 exfiltrate!: send forward email upload post => ~3 §url|§mail ~8 passwords?|credentials|secrets?|tokens?|history
     |conversation|memory|memories
 exfiltrate!: forward exfiltrate leak dump send reveal => ~2 all|the|any ~1 api_keys|credentials|passwords|secrets
@@ -185,14 +194,16 @@ exfiltrate!: forward exfiltrate leak dump send reveal => ~2 all|the|any ~1 api_k
 exfiltrate!: dump reveal => ~1 internal_configuration|internal_data|environment_variables|all_environment_variables
 
 addressed!: note message instruction instructions attention important hinweis nota => to|for|an|per|para|pour ?the|any
-    |all|every|automated|den|die ~1 {MODEL}|analysis_software
+    |all|every|automated|den|die ~1 {MODEL}|analysis_software .|reading|who|that|when|processing|you|if
 addressed: for to => ?any|all|the ais?|llms? ?coding|research ?agents?|assistants?|models?|systems?|tools? reading|who
     |processing|you
 addressed: for to => ?any|all ais?|llms? ?coding|research agents?|assistants? :
-addressed: attention dear hey hello hi => ?any|all|the ais?|llms?
+addressed: attention dear hey hello hi => ?any|all|the ais?|llms? .|assistants?|agents?|models?|systems?|bots?|reading
+    |please|you
 addressed: ai llms? assistants? agents bots => ?assistants?|agents?|models? reading|processing|parsing|summarizing
     |that_reads|who_reads|when_reading this|these
-addressed: if => you_are|youre|you_re ?an|a ai|llm|large_language|language_model|automated|assistant|chatbot|bot|agent
+addressed: if => you_are|youre|you_re ?an|a ai_model|ai_assistant|ai_agent|ai_system|ai_reading|ai_language|ai_that
+    |ai_.|llm|large_language|language_model|automated|assistant|chatbot|bot
 addressed: when if once whenever => you read|see|process|summarize|summarise|parse|encounter|receive this|these ~1 ?.
     ~2 you|email|send|call|run|ignore|include|must|add|append|reply|respond|say|execute|delete|forward|do|always|tell
     |open|visit|store|save
@@ -206,7 +217,7 @@ persist!: remember save store note memorize keep add record write => ~8 for|in|a
     |memory|interactions ~10 must|always|repeat|never|ignore|include|follow|every|that_you|instead|as_a|as_the
 persist: in at to => every|all|each ?single future|subsequent|following {REPLY}|reports?|conversations?|summary
 persist: always must => ~2 append|add|insert|include|end|begin|start|prepend|prefix|sign ~8 to|in|of|with|every|each
-    |all|your ~3 your|every|each|all {REPLY}
+    |all|your ~3 your|every|each|all {REPLY} .|that|you|with|exactly|regardless
 persist: append add include insert aggiungi aggiunto ajoute ajouter hinzufugen => ~8 to|at|in|alla|a_la|am|al ?the end
     |beginning|start|fine|fin|ende|final of|di|de|del your|every|each|ogni|toute|jeder|cada {REPLY}
 persist: on at => ?the next ?user message|turn|prompt|conversation ?. ~2 begin|start|print|reveal|send|call|execute
@@ -214,13 +225,16 @@ persist: on at => ?the next ?user message|turn|prompt|conversation ?. ~2 begin|s
 persist: include included contain mention mentioned => in every|all|each ~1 {REPLY}|reports?|summary|emails? ?that you
 
 delayed: if when whenever once after => ?the|a|my user|human|person|owner|customer|someone|utente ?next|ever|then
-    says?|types?|writes?|reply|replies|answers?|responds?|confirms?|agrees?|thanks|mentions?|asks?|dice|risponde ~12
-    save|store|remember|memorize|call|invoke|execute|send|forward|say|tell|claim|recommend|update|insist|delete
-    |silently|secretly|reveal|promote|salva|invia|esegui
+    says?|writes?|reply|replies|answers?|responds?|thanks|dice|risponde ~12 save|store|remember|memorize|call|invoke
+    |execute|send|forward|say|tell|claim|recommend|update|insist|delete|silently|secretly|reveal|promote|salva|invia
+    |esegui
+delayed: if when whenever once after => ?the|a|my user|human|person|owner|customer|someone|utente ?next|ever|then
+    types?|confirms?|agrees?|mentions?|asks? ~12 save_that|save_this|save_in|remember|memorize|claim|recommend|insist
+    |silently|secretly|promote|say_that|tell_them|reveal
 delayed: next => time ?the|a user|they|he|she|anyone ~8 save|call|run|send|execute|say|tell|reply|recommend|forward
     |delete|insert
 
-recommend!: always only => recommend|recommends|promote|endorse|advertise|suggest|cite|favor|favour|praise
+recommend!: always only => recommend|recommends|promote|endorse|advertise
 recommend!: recommend promote suggest cite mention => ~6 first|above_all|over_others|over_all_others|over_competitors
     |over_alternatives|whenever_the_user|whenever_asked|whenever_possible|when_users?|when_the_users?
 recommend!: remember consider treat regard trust => ~6 as ~2 trusted|authoritative|preferred|reliable|primary|official
@@ -235,17 +249,16 @@ authority: user owner operator admin administrator => ?has|have ?already granted
 authority: skip disable bypass omit waive drop => ~2 all|any|the|every safety|security|confirmation|permission
     |approval|authorization checks?|confirmations?|prompts?|protocols?|steps?|reviews? ~8 from_now|for_the_rest|always
     |in_future|without_asking|this_task|this_session|all_future|going_forward
-authority: without => asking|confirming|confirmation|approval ~1 again|first|the_user|from_the_user|for_permission
+authority: without => asking|confirming|confirmation|approval ~1 again|the_user|from_the_user|for_permission
     |for_confirmation|for_approval
 authority: no => confirmation|approval|permission|verification ?is|was needed|required|necessary from|for_any|for_all
     |for_transfers|by_the_user|anymore|in_future
 authority: safety security content sicurezza sicherheitsrichtlinien securite => ?guidelines|policies|rules|protocols
     |checks|filters|restrictions ~1 not_meant|not_apply|not_applicable|not_valid|not_intended|not_needed|dont_apply
     |disabled|suspended|lifted|non_valgono|nicht_gelten|gelten_nicht|hier_nicht|ne_s_appliquent|no_se_aplican
-authority: safety security content => ~1 guidelines|policies|rules|protocols|checks|filters|restrictions do|does|were
-    |are|is not meant|apply|applicable|valid|needed|intended
+authority: safety content => ~1 guidelines|policies|rules|protocols|checks|filters|restrictions do|does|were|are|is
+    not meant|apply|applicable|valid|needed|intended
 authority: exempt freed free => from|of ?the|any|all ~1 restrictions?|safety|content|policy|policies|limitations?
-    |rules
 authority: pre => verified|approved|authorized|authorised|cleared by ?senior|the management|admin|owner|user|security
 authority!: grant give => this|the user|account|me|him|her|them ~1 admin|root|full|administrator|unrestricted
     |superuser access|rights|privileges|permissions
@@ -253,18 +266,18 @@ authority!: grant give => me|him|her|them|user ~1 admin|root|administrator|unres
     |privileges
 
 decode: decode decrypt decipher unscramble => ~10 ?and|then do|follow|obey|execute|perform|run|carry_out ~4 it|what
-    |that|instructions?|inside|says|the
+    |that|instructions?|inside|says
 
 dictate!: just simply only => print|say|output|respond_with|reply_with|answer_with|write ?the ~2 §url|pwned|haha|i
     |this|exactly|out
 dictate: if when => asked|questioned ?about|how|why|whether|for ~10 simply|just|always|only respond|reply|say|answer
     |report|state|claim|insist|deny|tell
-dictate: if when => asked|questioned ?. respond|reply|say|answer|report|state|claim|insist|deny|tell ?with|that
+dictate: if when => asked|questioned ?. respond|reply|answer|report|state|claim|insist|deny ?with|that
 dictate: if when => asked|questioned ?about ~6 deny|insist|claim
-dictate: ignore disregard => ~1 them|it|that|this ?and ?instead focus|print|say|output|do|write|answer|respond
+dictate: ignore disregard => ~1 them|it|that|this ?and instead focus|print|say|output|do|write|answer|respond
 dictate: ignore disregard => ?all|any negative ~8 focus|report|say|output|only
 dictate: override => ~2 scoring|rating|evaluation|review ~2 output
-dictate: you => may|must|can|will|should not deviate
+dictate: you => may|must|can|will|should not deviate from|form this|these|it
 dictate!: rank rate score => this|the candidate|resume|applicant|paper|submission|product ?as|at highest|first|top|10
     |the_best|the_most
 """

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from persona_store.directive_rules import Rule, distant_by_trigger, hints_by_trigger, rules_by_trigger
-from persona_store.folding import STOP, Words, fold, original_offset, words_of
+from persona_store.folding import FOLDED, STOP, Words, words_of
 from persona_store.layers import layers
 from persona_store.patterns import Pattern
 
@@ -91,17 +91,17 @@ _SUBJECTS: Final = frozenset(
 
 def first_directive(text: str) -> Directive | None:
     """Return the first directive in a text, or None. Encoded passages are decoded and read as well."""
-    folded = fold(text)
+    folded = FOLDED.of(text)
     role = _forged_role(folded)
     if role is not None:
-        return Directive("directive.forged-role", original_offset(text, role))
+        return Directive("directive.forged-role", FOLDED.origin(text, role))
     words = words_of(folded)
     hit = _first_hit(words)
     if hit is not None:
-        return Directive(hit.rule, original_offset(text, hit.offset))
+        return Directive(hit.rule, FOLDED.origin(text, hit.offset))
     spelt = sum(len(word) == 1 for word in words.words)
     for layer in layers(text, folded, spelt):
-        hit = _first_hit(words_of(fold(layer.text)))
+        hit = _first_hit(words_of(FOLDED.of(layer.text)))
         if hit is not None:
             return Directive(f"{hit.rule}.{layer.how}", layer.offset)
     return None

@@ -6,12 +6,12 @@ The result holds rules and offsets and never a piece of the text, so it may be c
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections import OrderedDict
 from typing import Final, NamedTuple
 
 from persona_store.directives import first_directive
 from persona_store.exfiltration import first_leak
+from persona_store.folding import COMPATIBLE
 from persona_store.hidden import first_hidden
 from persona_store.secret_speech import first_spoken_secret
 from persona_store.secrets_table import first_secret
@@ -71,20 +71,12 @@ def examine_anew(text: str) -> Examination:
     hidden = first_hidden(text)
     if hidden is not None:
         return Examination(Finding(*hidden), None)
-    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
-    refusals = (
-        (text, first_secret(text)),
-        (text, first_spoken_secret(text)),
-        (plain, first_forgery(plain)),
-        (plain, first_leak(plain)),
-    )
-    for read, found in refusals:
+    plain = text if text.isascii() else COMPATIBLE.of(text)
+    for found in (first_secret(text), first_spoken_secret(text)):
         if found is not None:
-            return Examination(Finding(found.rule, _offset(text, read, found.offset)), None)
+            return Examination(Finding(found.rule, found.offset), None)
+    for forged in (first_forgery(plain), first_leak(plain)):
+        if forged is not None:
+            return Examination(Finding(forged.rule, COMPATIBLE.origin(text, forged.offset)), None)
     directive = first_directive(text)
     return Examination(None, Finding(*directive) if directive is not None else None)
-
-
-def _offset(text: str, read: str, offset: int) -> int:
-    """Return where in the text a finding of its normalised form stands; composition may shift it by a little."""
-    return offset if read is text else min(offset, len(text) - 1)

@@ -10,11 +10,14 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_right
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_store.confusables import LOOK_ALIKES
 from persona_store.hidden import IGNORABLE
 from persona_store.patterns import Pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _IGNORED: Final = Pattern(f"[{IGNORABLE}\ufff9-\ufffb]")
 _TABLE_SIZE: Final = 16_384
@@ -31,14 +34,31 @@ _SPECIAL: Final = {
 }
 
 
-class _Folds(dict[int, str]):
-    """What each character becomes, computed when first met; bounded, since texts are chosen by strangers."""
+class Form(dict[int, str]):
+    """A form of text made character by character, so that every offset leads back to the original.
+
+    What a character becomes is computed when it is first met; the table is bounded, since texts are chosen by
+    strangers.
+    """
+
+    def __init__(self, change: Callable[[str], str]) -> None:
+        super().__init__()
+        self._change = change
 
     def __missing__(self, code: int) -> str:
         if len(self) >= _TABLE_SIZE:
             self.clear()
-        folded = self[code] = _fold_character(chr(code))
-        return folded
+        changed = self[code] = self._change(chr(code))
+        return changed
+
+    def of(self, text: str) -> str:
+        """Return a text in this form."""
+        return text.translate(self)
+
+    def origin(self, text: str, offset: int) -> int:
+        """Return the offset in a text of the character that stands at an offset of its form."""
+        lengths = list(accumulate(len(self[ord(character)]) for character in text))
+        return min(bisect_right(lengths, offset), max(len(text) - 1, 0))
 
 
 def _fold_character(character: str) -> str:
@@ -50,18 +70,15 @@ def _fold_character(character: str) -> str:
     return "".join(c for c in plain if not unicodedata.combining(c)).translate(LOOK_ALIKES)
 
 
-_FOLDS: Final = _Folds()
+def _compatible_character(character: str) -> str:
+    return unicodedata.normalize("NFKC", character)
 
 
-def fold(text: str) -> str:
-    """Return the folded form of a text."""
-    return text.translate(_FOLDS)
+FOLDED: Final = Form(_fold_character)
+"""For phrases: no case, no accents, no look-alikes, nothing invisible."""
 
-
-def original_offset(text: str, folded_offset: int) -> int:
-    """Return the offset in a text of the character that stands at an offset of its folded form."""
-    lengths = list(accumulate(len(_FOLDS[ord(character)]) for character in text))
-    return bisect_right(lengths, folded_offset)
+COMPATIBLE: Final = Form(_compatible_character)
+"""For markup: full-width and typeface forms as plain ones, letters otherwise as they are."""
 
 
 _TOKEN: Final = Pattern(
@@ -110,5 +127,7 @@ def words_of(folded: str) -> Words:
             word = word.translate(_LEET)
         words.append(word)
         origin.append(match.start())
+    words.append(STOP)
+    origin.append(len(folded))
     at = [0, *accumulate(len(word) + 1 for word in words)]
     return Words(" ".join(words) + " ", words, at, origin)

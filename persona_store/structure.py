@@ -68,6 +68,9 @@ def _first_tag(text: str) -> list[Forgery]:
     return []
 
 
+# What stands for the key where a text holds it; not nothing, or its two halves would meet.
+_NO_KEY: Final = "\u2026"
+
 _SPACE: Final = Pattern(r"[\s\x1c-\x1f\x85\u2028\u2029]+")
 _OPENERS: Final = str.maketrans({"<": "&lt;", "\uff1c": "&lt;", "\ufe64": "&lt;", "\u2039": "&lt;", "\uff5c": "|"})
 _SQUARE: Final = Pattern(r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])", re.IGNORECASE)
@@ -111,9 +114,9 @@ def fence(key: str, blocks: Iterable[str], *, attributes: Mapping[str, str] | No
 
 
 def _attribute(value: str, key: str) -> str:
-    return inline(value).replace('"', "'").replace(key, "")
+    return inline(value).replace('"', "'").replace(key, _NO_KEY)
 
 
 def _body(block: str, key: str) -> str:
     lines = (visible(line) for line in re.split(r"[\r\n\x0b\x0c\x85\u2028\u2029]+", block))
-    return "\n".join(lines).translate(_OPENERS).replace(key, "").strip("\n")
+    return "\n".join(lines).translate(_OPENERS).replace(key, _NO_KEY).strip("\n")
