@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from persona_mind.kernel.scope import Scope
 
 COLUMNS: Final = 160
-GONE: Final = "(no longer remembered)"
+GONE: Final = "(not remembered here now)"
 
 
 def captured(

@@ -120,6 +120,9 @@ class Access:
         if known is None:
             known = _Known(collect(self._bus, session.id, self._environ), _last_switch(session))
             self._known[session.id] = known
+        elif not known.settings.answered:
+            # A companion that started late may say that memory is off.
+            known.settings = collect(self._bus, session.id, self._environ)
         return known
 
 

@@ -30,12 +30,14 @@ class MindSettings:
         enabled: Whether the mind works at all.
         capture: ``auto`` writes strong cues, ``prompt`` only hints, ``off`` looks at nothing.
         nudge: Whether hints are given.
+        answered: Whether the keeper of settings answered; until it does, they are asked for again.
         sources: Where each of them came from.
     """
 
     enabled: bool = True
     capture: CaptureMode = "auto"
     nudge: bool = True
+    answered: bool = False
     sources: tuple[tuple[str, str], ...] = ()
 
     def effective(self) -> tuple[Setting, ...]:
@@ -59,10 +61,11 @@ def has_brakes(bus: BusClient, session_id: str) -> bool:
 
 def collect(bus: BusClient, session_id: str, environ: Mapping[str, str]) -> MindSettings:
     """Return the settings that hold for a session from now on."""
-    found: dict[str, tuple[object, str]] = {}
-    for reply in bus.ask(SettingsQuery(session_id=session_id), SettingsReply):
-        if reply.provider != bus.name:
-            found |= {setting.key: (setting.value, setting.source) for setting in reply.settings}
+    asked = bus.ask(SettingsQuery(session_id=session_id), SettingsReply)
+    replies = [reply for reply in asked if reply.provider != bus.name]
+    found: dict[str, tuple[object, str]] = {
+        setting.key: (setting.value, setting.source) for reply in replies for setting in reply.settings
+    }
     for key, variable in ((CAPTURE, "PI_PERSONA_MIND_CAPTURE"), (NUDGE, "PI_PERSONA_MIND_NUDGE")):
         if environ.get(variable, "").strip():
             found[key] = (environ[variable], variable)
@@ -70,6 +73,7 @@ def collect(bus: BusClient, session_id: str, environ: Mapping[str, str]) -> Mind
         enabled=_flag(found, ENABLED, default=True),
         capture=_mode(found),
         nudge=_flag(found, NUDGE, default=True),
+        answered=bool(replies),
         sources=tuple((key, source) for key, (_, source) in sorted(found.items()) if key in {ENABLED, CAPTURE, NUDGE}),
     )
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from persona_hooks.ports import Host
+    from persona_host.loading import Found
     from persona_mind.library import Mind
     from tests.support.clock import ManualClock
 
@@ -71,8 +72,8 @@ def start(home: Path, agent_dir: Path, environ: dict[str, str], clock: ManualClo
 
     def begin(companion: bool = True, **variables: str) -> Desk:  # noqa: FBT001, FBT002 - a fixture's switch
         notices = Notices()
-        first = CompanionPlugin if companion else Silent
-        plugins = [("persona_companion", lambda: first), ("persona_mind", lambda: MindPlugin)]
+        first: Callable[[Host], object] = CompanionPlugin if companion else Silent
+        plugins: Found = [("persona_companion", lambda: first), ("persona_mind", lambda: MindPlugin)]
         setup = Setup("test", agent_dir, home, environ | variables, Capabilities(), lambda: plugins)
         runtime = Runtime.start(setup, ui=notices, models=NoModels(), scheduler=clock)
         running.append(runtime)

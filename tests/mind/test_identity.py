@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,9 @@ from hypothesis import strategies as st
 
 from persona_hooks.errors import InvalidError
 from persona_mind.kernel.identity import DEFAULT_USER, content_id, handles, key, normal_text, person
+
+if TYPE_CHECKING:
+    from random import Random
 
 kinds = st.sampled_from(["note", "preference", "invariant"])
 texts = st.text(min_size=1, max_size=60)
@@ -30,9 +34,9 @@ def test_an_id_is_twelve_lower_case_hex_digits(kind: str, text: str, tags: list[
 
 
 @given(kinds, texts, tag_lists, st.randoms(use_true_random=False))
-def test_the_order_and_repetition_of_tags_do_not_matter(kind: str, text: str, tags: list[str], random: object) -> None:
+def test_the_order_and_repetition_of_tags_do_not_matter(kind: str, text: str, tags: list[str], random: Random) -> None:
     mixed = [*tags, *tags]
-    random.shuffle(mixed)  # type: ignore[attr-defined] - hypothesis gives a Random
+    random.shuffle(mixed)
     assert key(kind, text, mixed) == key(kind, text, tags)
 
 

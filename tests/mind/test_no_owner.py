@@ -67,8 +67,8 @@ def another_session(desk: Desk) -> None:
 
 
 def two(desk: Desk) -> None:
-    for provider in ("other", "third"):
-        desk.client.provide(COMPANION, lambda _, name=provider: companion(provider=name))
+    desk.client.provide(COMPANION, lambda _: companion())
+    desk.client.provide(COMPANION, lambda _: companion(provider="third"))
     desk.client.provide(MEMORY_OWNER, lambda _: owner())
 
 

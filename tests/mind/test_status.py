@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from persona_hooks.messages import SettingsQuery, SettingsReply
+from persona_hooks.messages import COMPANION, MEMORY_OWNER, SETTINGS_COLLECT, SettingsQuery, SettingsReply
 from persona_mind.kernel.access import SWITCH
 from tests.mind.test_facts import plant, row
+from tests.mind.test_no_owner import companion, owner
 from tests.support.desk import Desk, files_below
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def test_the_switch_stands_in_the_sessions_log_and_holds_when_it_is_resumed(desk
     desk.say("/mind off")
     journal = desk.runtime.session.journal
     assert [dict(entry.data) for entry in journal.branch(SWITCH)] == [{"enabled": False}]
-    desk.runtime.open(journal, session_id="s1", cwd=project, reason="resume")  # type: ignore[arg-type] - the host's own
+    desk.runtime.open(journal, session_id="s1", cwd=project, reason="resume")
     assert desk.say("/mind recall x").details["reason"] == "memory_off"
 
 
@@ -164,6 +165,17 @@ def test_the_lasting_setting_turns_memory_off_and_the_session_may_turn_it_on(
     assert desk.say("/mind recall x").details["reason"] == "memory_off"
     desk.say("/mind on")
     assert desk.say("/mind recall x").ok
+
+
+def test_a_companion_that_answers_late_may_still_turn_memory_off(start: Start, project: Path) -> None:
+    desk = start(companion=False)
+    desk.client.provide(COMPANION, lambda _: companion())
+    desk.client.provide(MEMORY_OWNER, lambda _: owner())
+    desk.open(cwd=project)
+    assert desk.say("/mind recall x").ok
+    setting = {"key": "mind.enabled", "value": False, "source": "settings.json"}
+    desk.client.provide(SETTINGS_COLLECT, lambda _: {"provider": "other", "settings": (setting,)})
+    assert desk.say("/mind recall x").details["reason"] == "memory_off"
 
 
 def test_the_mind_reports_its_effective_settings_once_it_took_them(start: Start, project: Path) -> None:
