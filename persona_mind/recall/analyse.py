@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from persona_hooks.errors import InvalidError
 from persona_mind.recall.language import FUNCTION_WORDS, LANGUAGES, NEGATIONS, TIMES
 
 if TYPE_CHECKING:
@@ -80,36 +80,40 @@ def is_year(word: str) -> bool:
     return len(word) == 4 and word.isdecimal() and word[:2] in {"19", "20"}
 
 
-def language_of(distinct: frozenset[str], default: str = _FALLBACK) -> str:
-    """Return the language that most of the distinct words are function words of; ``default`` when none wins."""
-    best, most, tied = default, 0, False
-    for name in LANGUAGES:
-        count = len(distinct & FUNCTION_WORDS[name])
-        if count > most:
+def language_of(distinct: frozenset[str], default: str = _FALLBACK, among: Iterable[str] = LANGUAGES) -> str:
+    """Return the language that most of the distinct words are function words of.
+
+    The default stands unless another language has two such words at least, and more than every other: one alone
+    may be a name or a term (``CI`` is no Italian).
+    """
+    best, most, tied = default, len(distinct & FUNCTION_WORDS[default]), False
+    for name in among:
+        count = len(distinct & FUNCTION_WORDS[name]) if name != default else 0
+        if count > max(most, 1):
             best, most, tied = name, count, False
-        elif count == most:
+        elif count == most and best != default:
             tied = True
     return default if tied else best
 
 
-@cache
-def _stemmer(language: str) -> Stemmer:
-    # Imported late: a command that recalls nothing must not pay for the extension module.
-    import Stemmer  # noqa: PLC0415
-
-    return Stemmer.Stemmer(language, 0)  # type: ignore[no-any-return]
-
-
 class Analyser:
-    """Turns texts into terms, remembering the stems of words it has met.
+    """Turns texts into terms, remembering the stems of words it has met. Not thread-safe, as Snowball is not.
 
     Args:
         default: The language of texts that do not show theirs, one of ``language.LANGUAGES``.
+
+    Raises:
+        InvalidError: The default is no such language.
     """
 
     def __init__(self, default: str = _FALLBACK) -> None:
+        if default not in LANGUAGES:
+            raise InvalidError(
+                f"A language must be one of {', '.join(LANGUAGES)}.", field="language", allowed=list(LANGUAGES)
+            )
         self.default = default
         self._stems: dict[str, dict[str, str]] = {}
+        self._stemmers: dict[str, Stemmer] = {}
 
     def analyse(self, text: str) -> Analysis:
         """Return the terms of a text to be indexed, and what kind of sentence it is."""
@@ -139,10 +143,26 @@ class Analyser:
         for word in words:
             stem = known.get(word)
             if stem is None:
-                stem = known[word] = _fold(_stemmer(language).stemWord(word))
+                stem = known[word] = _fold(self._stemmer(language).stemWord(word))
             if stem:
                 stems.append(stem)
         return stems
+
+    def _stemmer(self, language: str) -> Stemmer:
+        stemmer = self._stemmers.get(language)
+        if stemmer is None:
+            # Imported late: a command that recalls nothing must not pay for the extension module.
+            import Stemmer as snowball  # noqa: N813, PLC0415
+
+            stemmer = self._stemmers[language] = snowball.Stemmer(language, 0)
+        return stemmer
+
+    def forget(self, text: str) -> None:
+        """Drop the remembered stems of the words of a text that is no longer held."""
+        for word in tokens(text):
+            for known in self._stems.values():
+                if known.get(word):
+                    del known[word]
 
 
 def _fold(stem: str) -> str:

@@ -40,7 +40,7 @@ def of_words(postings: Postings, terms: Iterable[str], profile: Profile) -> list
     columns: list[Column] = []
     wanted = frozenset(terms)
     for term in terms:
-        if values := postings.words(term):
+        if profile.words and (values := postings.words(term)):
             columns.append(Column(f"word:{term}", profile.words, values))
         if profile.kin:
             columns += [Column(f"kin:{term}", profile.kin, values) for values in _kin(postings, term, wanted)]
@@ -61,6 +61,8 @@ def _kin(postings: Postings, term: str, wanted: Collection[str]) -> Iterable[Map
 
 def of_tags(postings: Postings, terms: Iterable[str], profile: Profile) -> list[Column]:
     """Return the columns of words among the tags."""
+    if not profile.tags:
+        return []
     return [Column(f"tag:{term}", profile.tags, values) for term in terms if (values := postings.tags(term))]
 
 
@@ -83,12 +85,13 @@ def of_order(
             after[slot] = value
         if value := get(far_before, 0.0) + get(far_after, 0.0):
             near[slot] = value
-    return [
+    columns = [
         Column("before", profile.before, before),
         Column("answer", profile.answer, answer),
         Column("after", profile.after, after),
         Column("near", profile.near, near),
     ]
+    return [column for column in columns if column.weight]
 
 
 def of_groups(postings: Postings, terms: Iterable[str], candidates: Iterable[int], profile: Profile) -> list[Column]:

@@ -14,7 +14,7 @@ class Doc:
         text: The words to find it by.
         tags: Short labels: tags of a fact, the speaker of a turn. Matched as words, weighed apart.
         group: What it stands in order with, such as the id of a session; empty when it has no order.
-        seq: Its place in the group. Neighbours are the next lower and the next higher place that exist.
+        seq: Its place in the group, then by key. Neighbours are the next lower and the next higher that exist.
         at: When it was said or written, in seconds since the epoch (UTC); ``None`` when unknown.
         prior: What the faculty thinks of it before any question, 0 to 1 (kind, importance).
     """

@@ -56,7 +56,7 @@ class Postings:
         self._words: dict[str, dict[int, int]] = {}
         self._tags: dict[str, dict[int, int]] = {}
         self._length = 0
-        self._order: dict[str, list[tuple[int, int]]] = {}
+        self._order: dict[str, list[tuple[int, str, int]]] = {}
         self._around: dict[str, dict[int, Around]] = {}
         self._languages: dict[str, int] = {}
         self._worth = Worth()
@@ -88,7 +88,7 @@ class Postings:
         self._length += len(analysis.terms)
         self._languages[analysis.language] = self._languages.get(analysis.language, 0) + 1
         if doc.group:
-            insort(self._order.setdefault(doc.group, []), (doc.seq, slot))
+            insort(self._order.setdefault(doc.group, []), (doc.seq, doc.key, slot))
             self._around.pop(doc.group, None)
         self._worth = Worth()
         return slot
@@ -106,12 +106,13 @@ class Postings:
         if not self._languages[analysis.language]:
             del self._languages[analysis.language]
         if doc.group:
-            self._leave(doc.group, (doc.seq, slot))
+            self._leave(doc.group, (doc.seq, key, slot))
+        self._analyser.forget(" ".join((doc.text, *doc.tags)))
         self._free.append(slot)
         self._worth = Worth()
         return slot
 
-    def _leave(self, group: str, place: tuple[int, int]) -> None:
+    def _leave(self, group: str, place: tuple[int, str, int]) -> None:
         order = self._order[group]
         del order[bisect_left(order, place)]
         if not order:
@@ -194,7 +195,7 @@ class Postings:
             return NOBODY, NOBODY, NOBODY, NOBODY
         places = self._around.get(group)
         if places is None:
-            row = [NOBODY, NOBODY, *(there for _, there in self._order[group]), NOBODY, NOBODY]
+            row = [NOBODY, NOBODY, *(there for _, _, there in self._order[group]), NOBODY, NOBODY]
             places = self._around[group] = {
                 row[i]: (row[i - 2], row[i - 1], row[i + 1], row[i + 2]) for i in range(2, len(row) - 2)
             }

@@ -61,7 +61,7 @@ class Meaning(Protocol):
 def read(postings: Postings, analyser: Analyser, text: str, now: float | None) -> Query:
     """Analyse a query: in its own language, and in each language that the index holds."""
     words = tokens(text)
-    language = language_of(frozenset(words), analyser.default)
+    language = language_of(frozenset(words), analyser.default, postings.languages)
     content = [word for word in words if analyser.stems((word,), language)]
     terms = dict.fromkeys(analyser.stems(content, language))
     for other in postings.languages:
@@ -86,7 +86,7 @@ def rank(postings: Postings, query: Query, k: int, profile: Profile, meaning: Me
     depth = max(DEPTH, 4 * k)
     likest = meaning.best(depth) if meaning else []
     candidates = _candidates(found, dated, likest, depth)
-    columns = [*said, *tagged, *dated]
+    columns = [column for column in (*said, *tagged, *dated) if column.weight]
     if candidates and profile.ordered:
         candidates |= dict.fromkeys(evidence.neighbourhood(postings, islice(candidates, EXPANDED)))
         if left_over:
@@ -97,7 +97,7 @@ def rank(postings: Postings, query: Query, k: int, profile: Profile, meaning: Me
     columns += evidence.of_groups(postings, query.terms, candidates, profile)
     columns += evidence.of_sentence(postings, candidates, profile, asks_when=query.asks_when)
     columns += evidence.of_standing(postings, candidates, profile)
-    if meaning:
+    if meaning and profile.meaning:
         columns.append(Column("meaning", profile.meaning, meaning.values(candidates)))
     scores = _scores(candidates, columns)
     picked = spread(scores, postings.entries, k, profile.repeats)
