@@ -43,7 +43,8 @@ class Parameter:
         items = [item for kind in types if get_origin(kind) in _MANY for item in get_args(kind)]
         self.flag = types == [bool]
         self.many = any(get_origin(kind) in _MANY or kind in _MANY for kind in types)
-        self.choices = tuple(word for kind in (*types, *(t for i in items for t in _types(i))) for word in _words(kind))
+        kinds = [*types, *(kind for item in items for kind in _types(item))]
+        self.choices = tuple(dict.fromkeys(word for kind in kinds for word in _words(kind)))
 
     @property
     def form(self) -> str:

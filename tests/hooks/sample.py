@@ -71,6 +71,7 @@ class Move(Params):
     what: Annotated[str, Place.WORD]
     where: Annotated[Literal["attic", "cellar"], Place.WORD]
     why: Annotated[str, Place.REST] | None = None
+    by: Literal["hand", "van"] | list[Literal["hand", "van"]] | None = None
 
 
 def verb(name: str, params: type[Params] = Nothing, *, command: str | None = None) -> Verb[Params, Said]:

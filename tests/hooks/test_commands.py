@@ -134,7 +134,7 @@ def test_what_is_typed_is_read_as_numbers_and_truths() -> None:
             "/note recall [QUERY…] [--scope long|short|both] [--limit LIMIT] [--tags TAGS[,…]] [--exact] [--boost]",
         ),
         ("note.forget", "/note forget IDS…"),
-        ("note.move", "/note move WHAT attic|cellar [WHY…]"),
+        ("note.move", "/note move WHAT attic|cellar [WHY…] [--by hand|van[,…]]"),
         ("note.off", "/note off"),
     ],
 )
@@ -158,6 +158,7 @@ def test_the_form_names_every_choice_and_option() -> None:
         ("/note recall --scope s", ["short"]),
         ("/note recall --limit ", []),
         ("/note move chair a", ["attic"]),
+        ("/note move chair --by h", ["hand"]),
         ("/note remember --colour g", ["green"]),
         ("/note recall --exact --e", []),
         ("/nothing ", []),

@@ -150,6 +150,12 @@ def test_a_verb_that_opens_memory_may_ask_before_it_is_ready(bus: Bus, mind: Bus
     assert live_owner(mind, "s", "main", before_ready=True).persona == "Ann"
 
 
+def test_a_companion_may_say_why_it_is_not_ready(bus: Bus, mind: BusClient) -> None:
+    companion(bus, owner={**OWNER_REPLY, "ready": False, "reason": "The settings cannot be read."})
+    with pytest.raises(RefusedError, match="settings cannot be read"):
+        live_owner(mind, "s", "main")
+
+
 def test_the_owner_is_asked_for_anew_every_time(bus: Bus, mind: BusClient) -> None:
     personas = iter(["Ann", "Bob"])
     companion(bus, owner=lambda _: {**OWNER_REPLY, "persona": next(personas)})

@@ -1,0 +1,155 @@
+"""The documentation as a test: what can be used, stored or set is written down, and what is written down is there."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from persona_hooks import messages
+from persona_hooks.journal import MemoryJournal
+from persona_hooks.logformat import MAX_LINE, MAX_LOG
+from persona_hooks.messages import CHANNELS, MESSAGES, Closed, Message, Setting
+from persona_hooks.policies import POLICIES, Policy
+from persona_hooks.ports import Capabilities, Host
+from persona_hooks.runner import OVERRUNS, PENDING
+from persona_hooks.specs import HookSpecs
+from persona_host.headless import headless_runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from persona_host.runtime import Runtime
+
+DOCS = Path(__file__).parents[1] / "docs"
+HOOKS = (DOCS / "hooks.md").read_text("utf-8")
+FILES = (DOCS / "files.md").read_text("utf-8")
+ROOT = DOCS.parent
+
+
+def table(heading: str, page: str = HOOKS) -> dict[str, list[str]]:
+    """Return the rows of the table under a heading, by each code cell that they begin with."""
+    section = re.split(r"^## ", page.partition(f"\n## {heading}\n")[2], flags=re.MULTILINE)[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
+    return {code(cell): row for row in rows for cell in row if cell.startswith("`")}
+
+
+def code(cell: str) -> str:
+    return cell.strip("`")
+
+
+def names(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def on_failure(policy: Policy) -> str:
+    return "out" if policy.vital else "closed" if policy.closed else "open"
+
+
+def arguments(hook: str) -> list[str]:
+    function = getattr(HookSpecs, hook)
+    return list(function.__code__.co_varnames[1 : function.__code__.co_argcount])
+
+
+@pytest.mark.parametrize("hook", list(POLICIES))
+def test_every_hook_is_documented_with_its_arguments_and_policy(hook: str) -> None:
+    _, listed, _, mode, budget, failure = table("Hooks")[hook]
+    policy = POLICIES[hook]
+    assert names(listed) == arguments(hook)
+    assert (mode, float(budget), failure) == (policy.mode, policy.budget, on_failure(policy))
+
+
+def test_no_hook_is_documented_that_does_not_exist() -> None:
+    hooks = {name for name, row in table("Hooks").items() if code(row[0]) == name}
+    assert hooks == set(POLICIES)
+
+
+@pytest.mark.parametrize("message", [*MESSAGES, Setting], ids=lambda message: message.__name__)
+def test_every_message_is_documented_with_its_fields(message: type[Message]) -> None:
+    rows = table("Channels")
+    _, name, fields, closed = rows[message.__name__]
+    assert code(name) == message.__name__
+    assert names(fields) == [info.alias for info in message.model_fields.values()]
+    assert (closed == "yes") == issubclass(message, Closed)
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_every_channel_is_documented_beside_its_first_message(channel: str) -> None:
+    first = next(message for message in MESSAGES if message.channel == channel)
+    assert names(table("Channels")[first.__name__][0]) == [channel]
+
+
+def test_every_port_and_capability_is_documented() -> None:
+    assert set(table("Ports")) == {field.name for field in dataclasses.fields(Capabilities)}
+    section = HOOKS.partition("\n## Ports\n")[2]
+    assert {field.name for field in dataclasses.fields(Host)} <= set(names(section))
+
+
+def test_the_numbers_in_the_text_are_those_of_the_code() -> None:
+    assert (OVERRUNS, PENDING, messages.CONTRACT) == (3, 64, 1)
+    assert f"{MAX_LINE >> 20} MiB long, a log {MAX_LOG >> 20} MiB" in HOOKS
+    assert "after three overruns in a row" in HOOKS
+    assert f"at most {PENDING}" in HOOKS
+    assert f"companion of contract {messages.CONTRACT}" in HOOKS
+
+
+# --- verbs, settings, files
+
+
+@pytest.fixture
+def runtime(environ: dict[str, str], agent_dir: Path, home: Path) -> Iterator[Runtime]:
+    """The shipped plugins with an open session."""
+    runtime = headless_runtime(agent_dir=agent_dir, home=home, environ=environ)
+    runtime.open(MemoryJournal("s"), session_id="s", cwd=home)
+    yield runtime
+    runtime.close()
+
+
+def test_every_verb_is_documented(runtime: Runtime) -> None:
+    documented = re.findall(r"^## `([a-z_.]+)`$", (DOCS / "commands.md").read_text("utf-8"), re.MULTILINE)
+    assert documented == [verb.name for verb in runtime.registry]
+
+
+def test_every_setting_is_documented_with_its_default(runtime: Runtime) -> None:
+    rows = table("Settings", FILES)
+    for key, setting in runtime.settings().items():
+        assert names(rows[key][1]) == [json.dumps(setting.value)]
+
+
+def test_every_variable_that_is_read_is_documented() -> None:
+    packages = ("hooks", "persona_store", "persona_companion", "persona_mind", "persona_host")
+    sources = [path.read_text("utf-8") for package in packages for path in (ROOT / package).rglob("*.py")]
+    read = {name for source in sources for name in re.findall(r"\"((?:PI|PERSONA)_[A-Z_]+)\"", source)}
+    documented = {name for row in table("Environment", FILES).values() for name in names(row[0])}
+    assert read - documented == set()
+    assert documented - {"NO_COLOR"} <= read
+
+
+def test_every_file_that_is_written_is_documented(environ: dict[str, str], agent_dir: Path, home: Path) -> None:
+    project = home / "work"
+    (project / ".git").mkdir(parents=True)
+    persona = agent_dir / "persona" / "personas" / "ann" / "brief.yml"
+    persona.parent.mkdir(parents=True)
+    persona.write_text("name: Ann\nsystem_prompt: You are Ann.\n", "utf-8")
+    said = ["Remember that the staging database listens on port 5433.", "/persona use Ann", "/persona none", "Hello."]
+    commands = [["chat", "--json", *(word for text in said for word in ("--once", text))]]
+    commands += [
+        ["tool", "memory", json.dumps({"action": "remember", "text": f"Fact {number} lasts.", "scope": scope})]
+        for scope in ("persona", "shared", "project", "stm")
+        for number in range(2)
+    ]
+    for command in commands:
+        program = [sys.executable, "-m", "persona_host.cli", *command]
+        subprocess.run(program, cwd=project, env=environ, check=True, capture_output=True)
+    written = {str(path.relative_to(agent_dir)) for path in agent_dir.rglob("*") if path.is_file()}
+    patterns = [re.sub(r"<\w+>", "*", name) for row in table("Files", FILES).values() for name in names(row[0])]
+    unknown = {path for path in written if not any(fnmatch(path, pattern) for pattern in patterns)}
+    assert unknown == set()
+    assert {path.partition("/")[0] for path in written} == {"persona", "persona-mind", "persona-host"}
