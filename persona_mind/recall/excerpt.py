@@ -148,7 +148,10 @@ def _part(text: str, unit: _Unit, limit: int) -> str:
             return ""
         least = min(safe)
     end = _cut(text, unit.start, unit.start + room, least)
-    return _dress(text, unit.start, end) if end else ""
+    # A word cut short may read as a negation that the text does not have ("not" of "notwithstanding").
+    if not end or (not unit.negated and _negates(text[unit.start : end])):
+        return ""
+    return _dress(text, unit.start, end)
 
 
 def _semicolons(text: str, unit: _Unit) -> list[int]:
