@@ -54,7 +54,7 @@ def replace_file(
         files.sync_descriptor(descriptor)
         settle()
         if keep is not None:
-            _keep(directory, name, keep)
+            keep_version(directory, name, keep)
         directory.rename(temporary, name)
         renamed = True
         _confirm(directory, name, ancestors)
@@ -85,7 +85,8 @@ def _confirm(directory: files.Directory, name: str, ancestors: tuple[Path, Seque
         ) from error
 
 
-def _keep(directory: files.Directory, name: str, keep: str) -> None:
+def keep_version(directory: files.Directory, name: str, keep: str) -> None:
+    """Let ``keep`` be the present version of a file, in one step; durable with the directory's next sync."""
     live, kept = directory.stamp(name), directory.stamp(keep)
     if live is None or (kept is not None and kept.same_file(live)):
         # Renaming one name of a file over another one of it does nothing and would leave the first behind.

@@ -122,3 +122,23 @@ class ModelCodec(Generic[ModelT]):
         """Return the aliases of all fields of the model."""
         fields = self._model.model_fields.items()
         return frozenset(spec.serialization_alias or spec.alias or name for name, spec in fields)
+
+
+class RawCodec:
+    """Rows as plain objects, for work that concerns every document alike."""
+
+    def decode(self, raw: bytes) -> dict[str, JsonValue] | None:
+        """Return the object, or None when the row is something else."""
+        try:
+            value = jsontext.decode_row(raw)
+        except (ValueError, RecursionError):
+            return None
+        return value if isinstance(value, dict) else None
+
+    def fields(self, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        """Return the object itself."""
+        return value
+
+    def known(self) -> frozenset[str]:
+        """No field is known, so every one is kept."""
+        return frozenset()

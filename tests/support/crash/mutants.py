@@ -39,8 +39,8 @@ MUTANTS = (
         "power_loss",
         "commit",
         "        files.sync_descriptor(descriptor)\n        settle()\n        if keep is not None:\n"
-        "            _keep(directory, name, keep)\n        directory.rename(temporary, name)\n        renamed = True\n",
-        "        settle()\n        if keep is not None:\n            _keep(directory, name, keep)\n"
+        "            keep_version(directory, name, keep)\n        directory.rename(temporary, name)\n        renamed = True\n",
+        "        settle()\n        if keep is not None:\n            keep_version(directory, name, keep)\n"
         "        directory.rename(temporary, name)\n        renamed = True\n        files.sync_descriptor(descriptor)\n",
     ),
     Mutant(

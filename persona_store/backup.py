@@ -1,0 +1,303 @@
+"""Backups: whole copies of a profile's documents that know what was erased.
+
+A backup is a directory of plain files with a manifest of their hashes. It appears under its name only when it is
+complete and on the disk. The seven newest daily ones are kept inside the profile, where erasing sweeps them; one
+taken elsewhere is filtered by the tombstones when it comes back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from persona_hooks.errors import CorruptError, InvalidError, RefusedError, UnsupportedVersionError
+from persona_store import files, jsontext, syncfiles
+from persona_store.document import Document
+from persona_store.layout import BACKUPS, KEY, documents_below, family_of
+from persona_store.locks import DEFAULT_TIMEOUT
+from persona_store.oserrors import storage_errors
+from persona_store.rows import RawCodec, Row
+from persona_store.tombstones import Tombstones
+from persona_store.transaction import instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from persona_store.jsontext import JsonValue
+    from persona_store.rows import Snapshot
+    from persona_store.transaction import Profile
+
+KEPT: Final = 7
+MANIFEST: Final = "manifest.json"
+_DAILY: Final = re.compile(r"daily-\d{4}-\d\d-\d\d")
+_MAX_MANIFEST: Final = 4 * 1024 * 1024
+
+
+class Part(Protocol):
+    """Something beside documents that belongs into a backup, such as a database."""
+
+    name: str
+
+    def save(self, target: Path) -> None:
+        """Write a consistent copy to a file that does not exist yet."""
+        ...
+
+    def load(self, source: Path) -> None:
+        """Take a copy back, durably, leaving out what was erased since."""
+        ...
+
+
+class _Manifest(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    version: int = Field(ge=1, le=1)
+    made: str
+    files: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What came back: documents changed, rows that stayed out since they were erased, documents left as they were."""
+
+    documents: tuple[str, ...]
+    withheld: int
+    untouched: tuple[str, ...]
+
+
+def backup(
+    profile: Profile,
+    target: Path,
+    *,
+    parts: Iterable[Part] = (),
+    check: Callable[[], None] | None = None,
+    timeout: float = DEFAULT_TIMEOUT,
+) -> Path:
+    """Copy a profile as it stands at one moment.
+
+    Args:
+        profile: What is copied, under its memory transaction.
+        target: The directory to make; must not exist.
+        parts: Databases and the like, saved below ``parts/``.
+        check: As for `Profile.transaction`.
+        timeout: Seconds to wait for the transaction.
+
+    Returns:
+        ``target``, complete and durable.
+
+    Raises:
+        RefusedError: Something of that name exists.
+        StorageError: It could not be written; nothing of that name was left.
+    """
+    if os.path.lexists(target):
+        raise RefusedError(f"{target} exists already", reason="exists", path=os.fspath(target))
+    draft = target.with_name(f".{target.name}.tmp-{secrets.token_hex(16)}")
+    with profile.transaction(check, timeout), storage_errors(target):
+        try:
+            hashes = _copy_documents(profile.root, draft)
+            for part in parts:
+                _directory(draft / "parts")
+                part.save(draft / "parts" / part.name)
+                hashes[f"parts/{part.name}"] = _hash(draft / "parts" / part.name)
+            manifest = _Manifest(version=1, made=instant(profile.now()), files=hashes)
+            _write(draft / MANIFEST, f"{manifest.model_dump_json(indent=2)}\n".encode())
+            syncfiles.sync_tree(draft)
+            os.rename(draft, target)  # noqa: PTH104 - by attribute, for the fault shim
+            syncfiles.sync_path(target.parent)
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
+    return target
+
+
+def _copy_documents(root: Path, draft: Path) -> dict[str, str]:
+    _directory(draft)
+    hashes = {}
+    for relative in [*documents_below(root), KEY]:
+        *parts, name = relative.split("/")
+        try:
+            with files.open_directory(root, parts) as directory:
+                data, _ = directory.read(name, jsontext.MAX_BYTES)
+        except FileNotFoundError:
+            continue
+        _directory((draft / "documents").joinpath(*parts))
+        _write(draft / "documents" / relative, data)
+        hashes[f"documents/{relative}"] = hashlib.sha256(data).hexdigest()
+    return hashes
+
+
+def daily(profile: Profile, *, parts: Iterable[Part] = ()) -> Path | None:
+    """Take today's backup unless there is one, and keep the seven newest.
+
+    Returns:
+        The new backup, or None when today has one or there is nothing to keep yet.
+    """
+    name = f"daily-{profile.now().date().isoformat()}"
+    shelf = profile.root / BACKUPS
+    if os.path.lexists(shelf / name) or next(documents_below(profile.root), None) is None:
+        return None
+    with storage_errors(shelf):
+        files.open_directory(profile.root, [BACKUPS], create=True).close()
+    made = backup(profile, shelf / name, parts=parts)
+    for old in dailies(profile.root)[:-KEPT]:
+        shutil.rmtree(shelf / old)
+    return made
+
+
+def dailies(root: Path) -> list[str]:
+    """Return the names of the daily backups, oldest first."""
+    try:
+        return sorted(name for name in os.listdir(root / BACKUPS) if _DAILY.fullmatch(name))  # noqa: PTH208 - names
+    except FileNotFoundError:
+        return []
+
+
+def verify(source: Path) -> Mapping[str, str]:
+    """Check a backup against its manifest.
+
+    Returns:
+        The files it holds and their hashes.
+
+    Raises:
+        CorruptError: The manifest or a file is missing, damaged or not where a backup keeps it.
+        NotFoundError: There is no backup there.
+    """
+    with storage_errors(source):
+        try:
+            with files.open_directory(source, []) as directory:
+                data, _ = directory.read(MANIFEST, _MAX_MANIFEST)
+            manifest = _Manifest.model_validate_json(data)
+        except (FileNotFoundError, files.OversizeError, ValidationError):
+            raise _damaged(source, MANIFEST) from None
+        for relative, expected in manifest.files.items():
+            parts = relative.split("/")
+            if parts[0] not in {"documents", "parts"} or any(part in {"", ".", ".."} for part in parts):
+                raise _damaged(source, MANIFEST)
+            if not os.path.isfile(source / relative) or _hash(source / relative) != expected:  # noqa: PTH113 - as above
+                raise _damaged(source, relative)
+    return manifest.files
+
+
+def restore(
+    profile: Profile,
+    source: Path,
+    key_of: Callable[[dict[str, JsonValue]], str | None],
+    *,
+    parts: Sequence[Part] = (),
+    check: Callable[[], None] | None = None,
+    timeout: float = DEFAULT_TIMEOUT,
+) -> Restored:
+    """Bring documents back as a backup holds them, without what was erased since.
+
+    Every document goes back by a change of its own, so that its previous version stays beside it and its sequence
+    goes on. Documents that the backup does not know are left as they are. Restoring again finishes an interrupted
+    one.
+
+    Args:
+        profile: Where to.
+        source: A directory made by `backup`.
+        key_of: Returns the semantic key of a row, or None for rows that have none.
+        parts: What to do with databases and the like.
+        check: As for `Profile.transaction`.
+        timeout: Seconds to wait for each lock.
+
+    Raises:
+        CorruptError: The backup is damaged; nothing was changed.
+    """
+    held = verify(source)
+    changed, withheld = [], 0
+    names = sorted(name.removeprefix("documents/") for name in held if name.startswith("documents/"))
+    _bring_key(profile, source, names)
+    tombstones = Tombstones(profile)
+    for relative in (name for name in names if name != KEY):
+        document = Document(profile.root, relative, RawCodec(), family_of(relative))
+        rows = _rows(document, source / "documents" / relative)
+        kept = rows if relative == tombstones.document.relative else _allowed(rows, key_of, tombstones)
+        withheld += len(rows) - len(kept)
+        if _put(profile, document, kept, merge=relative == tombstones.document.relative, check=check, timeout=timeout):
+            changed.append(relative)
+    for part in parts:
+        if f"parts/{part.name}" in held:
+            part.load(source / "parts" / part.name)
+    untouched = [name for name in documents_below(profile.root) if name not in names]
+    return Restored(tuple(changed), withheld, tuple(untouched))
+
+
+def _bring_key(profile: Profile, source: Path, names: Sequence[str]) -> None:
+    """Without the key the backup's own tombstones could not be read; a profile that has one keeps it."""
+    if KEY in names and not os.path.lexists(profile.root / KEY):
+        data = (source / "documents" / KEY).read_bytes()
+        with storage_errors(profile.root / KEY), files.open_directory(profile.root, [], create=True) as directory:
+            syncfiles.put(directory, KEY, data)
+
+
+def _rows(document: Document[dict[str, JsonValue]], path: Path) -> tuple[Row[dict[str, JsonValue]], ...]:
+    try:
+        return document.parse(path.read_bytes()).rows
+    except (jsontext.DamageError, UnsupportedVersionError):
+        raise InvalidError(f"{path} is no document of this release", field="source", path=os.fspath(path)) from None
+
+
+def _allowed(
+    rows: Iterable[Row[dict[str, JsonValue]]],
+    key_of: Callable[[dict[str, JsonValue]], str | None],
+    tombstones: Tombstones,
+) -> tuple[Row[dict[str, JsonValue]], ...]:
+    def erased(row: Row[dict[str, JsonValue]]) -> bool:
+        key = key_of(row.value) if row.value is not None else None
+        return key is not None and tombstones.stands(key)
+
+    return tuple(row for row in rows if not erased(row))
+
+
+def _put(
+    profile: Profile,
+    document: Document[dict[str, JsonValue]],
+    rows: tuple[Row[dict[str, JsonValue]], ...],
+    *,
+    merge: bool,
+    check: Callable[[], None] | None,
+    timeout: float,
+) -> bool:
+    def mutate(snapshot: Snapshot[dict[str, JsonValue]]) -> tuple[Row[dict[str, JsonValue]], ...]:
+        if not merge:
+            return rows
+        # What was erased since the backup stays erased.
+        present = {row.raw for row in snapshot.rows}
+        return (*snapshot.rows, *(row for row in rows if row.raw not in present))
+
+    if document.family != "memory":
+        return profile.update(document, mutate, check=check, timeout=timeout).changed
+    with profile.transaction(check, timeout) as transaction:
+        return transaction.update(document, mutate).changed
+
+
+def _damaged(source: Path, name: str) -> CorruptError:
+    return CorruptError(
+        f"{source}: {name} is missing or damaged; nothing was restored", reason="backup", path=os.fspath(source / name)
+    )
+
+
+def _directory(path: Path) -> None:
+    path.mkdir(files.DIRECTORY_MODE, parents=True, exist_ok=True)
+
+
+def _write(path: Path, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, files.FILE_MODE)
+    try:
+        files.write_all(descriptor, data)
+        files.sync_descriptor(descriptor)
+    finally:
+        files.close(descriptor)
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,265 @@
+"""Erasing: a text goes from every place that may hold it, does not come back, and the rest is named.
+
+The order makes an interruption harmless: first the tombstones, then the live documents, then everything that keeps
+older versions. Erasing again finishes what was interrupted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Protocol
+
+from persona_hooks.errors import CorruptError, InvalidError, UnsupportedVersionError
+from persona_store import commit, files, jsontext
+from persona_store.document import Document
+from persona_store.layout import BACKUPS, documents_below, family_of, files_below, quarantine_below
+from persona_store.locks import DEFAULT_TIMEOUT, LockName, Rank
+from persona_store.oserrors import storage_errors
+from persona_store.rows import RawCodec, Row
+from persona_store.tombstones import Tombstones
+from persona_store.transaction import instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from persona_store.jsontext import JsonValue
+    from persona_store.rows import Snapshot
+    from persona_store.transaction import Profile
+
+_MAX_SEARCHED: Final = 256 * 1024 * 1024
+_LONG_ENOUGH: Final = 12
+"""A text of so many characters is found inside longer ones too; a shorter one only as a whole value."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is erased.
+
+    Attributes:
+        texts: The texts as they were stored.
+        keys: Their semantic keys, for the tombstones.
+    """
+
+    texts: tuple[str, ...] = field(repr=False)
+    keys: tuple[str, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.texts or not all(text.strip() for text in self.texts):
+            raise InvalidError("there is no text to erase", field="texts")
+
+    def in_value(self, value: JsonValue) -> bool:
+        """Whether plain data holds one of the texts, whatever its case and spacing."""
+        if isinstance(value, str):
+            return any(_holds(_plain(value), _plain(text)) for text in self.texts)
+        if isinstance(value, dict):
+            return any(self.in_value(item) for pair in value.items() for item in pair)
+        return isinstance(value, list) and any(self.in_value(item) for item in value)
+
+    def in_bytes(self, data: bytes) -> bool:
+        """Whether raw bytes hold one of the texts as it is, or as JSON writes it."""
+        return any(form in data for text in self.texts for form in _forms(text))
+
+
+class Place(Protocol):
+    """Something beside documents that may hold text: receipts, plans, vectors, a database, an index."""
+
+    name: str
+
+    def erase(self, target: Target) -> Sequence[Path]:
+        """Remove every trace durably, and return the files that changed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Residue:
+    """A file that still holds an erased text; ``outside`` says that it is not part of the profile."""
+
+    path: str
+    outside: bool
+
+
+@dataclass(frozen=True)
+class Erased:
+    """What an erasure came to: the files it changed, how many rows went, and what still holds the text."""
+
+    rows: int
+    changed: tuple[str, ...]
+    residue: tuple[Residue, ...]
+
+
+def erase(
+    profile: Profile,
+    target: Target,
+    *,
+    places: Iterable[Place] = (),
+    outside: Iterable[Path] = (),
+    check: Callable[[], None] | None = None,
+    timeout: float = DEFAULT_TIMEOUT,
+) -> Erased:
+    """Erase texts from a profile.
+
+    Args:
+        profile: Whose documents, previous versions, quarantine and backups are swept.
+        target: What goes.
+        places: What else of ours may hold it.
+        outside: Directories and files that are not ours, searched for the report only.
+        check: As for `Profile.transaction`.
+        timeout: Seconds to wait for each lock.
+
+    Returns:
+        The files changed and the residue, by path.
+
+    Raises:
+        BusyError, StorageError, UncertainError, CorruptError: Nothing is lost; erase again to finish.
+    """
+    changed: list[str] = []
+    rows = 0
+    tombstones = Tombstones(profile)
+    with profile.transaction(check, timeout) as transaction:
+        tombstones.add(transaction, target.keys, instant(profile.now()))
+    for relative in list(documents_below(profile.root)):
+        gone = _erase_document(profile, relative, target, check, timeout)
+        rows += gone
+        changed += [relative] * bool(gone)
+    with profile.transaction(check, timeout) as transaction:
+        changed += _sweep_copies(profile.root, target)
+        for place in places:
+            changed += [os.fspath(path) for path in place.erase(target)]
+    _scrub_previous(profile, check, timeout)
+    with profile.transaction(check, timeout) as transaction:
+        tombstones.mark_swept(transaction, target.keys)
+    return Erased(rows, tuple(dict.fromkeys(changed)), tuple(residue(profile.root, target, outside)))
+
+
+def _erase_document(
+    profile: Profile, relative: str, target: Target, check: Callable[[], None] | None, timeout: float
+) -> int:
+    document = Document(profile.root, relative, RawCodec(), family_of(relative))
+    gone = 0
+
+    def mutate(snapshot: Snapshot[dict[str, JsonValue]]) -> list[Row[dict[str, JsonValue]]]:
+        nonlocal gone
+        kept = [row for row in snapshot.rows if not _row_holds(row, target)]
+        gone = len(snapshot.rows) - len(kept)
+        return kept
+
+    # What cannot be read is left to the residue report, which names it.
+    with contextlib.suppress(CorruptError, UnsupportedVersionError):
+        if document.family != "memory":
+            profile.update(document, mutate, check=check, timeout=timeout)
+        else:
+            with profile.transaction(check, timeout) as transaction:
+                transaction.update(document, mutate)
+    return gone
+
+
+def _row_holds(row: Row[dict[str, JsonValue]], target: Target) -> bool:
+    return target.in_bytes(row.raw) if row.value is None else target.in_value(row.value)
+
+
+def _scrub_previous(profile: Profile, check: Callable[[], None] | None, timeout: float) -> None:
+    """Let every previous version be the present one, so that it keeps nothing the present one does not."""
+    for relative in list(documents_below(profile.root)):
+        document = Document(profile.root, relative, RawCodec(), family_of(relative))
+        with contextlib.suppress(CorruptError, UnsupportedVersionError):
+            if document.family == "memory":
+                with profile.transaction(check, timeout):
+                    scrub(profile, document, check, timeout)
+            else:
+                scrub(profile, document, check, timeout)
+
+
+def scrub(
+    profile: Profile,
+    document: Document[dict[str, JsonValue]],
+    check: Callable[[], None] | None = None,
+    timeout: float = DEFAULT_TIMEOUT,
+) -> None:
+    """Replace a document's previous version by its present one. Durable when this returns."""
+    name = LockName(Rank.STORE, document.family, document.relative)
+    with profile.locks.hold(name, timeout, check), storage_errors(document.path):
+        directory = document.open()
+        if directory is None:
+            return
+        with directory:
+            commit.sweep(directory, document.name)
+            if document.read_in(directory).exists and directory.stamp(document.backup_name) is not None:
+                commit.keep_version(directory, document.name, document.backup_name)
+                directory.sync()
+
+
+def _sweep_copies(root: Path, target: Target) -> list[str]:
+    """Remove quarantined copies that hold a text, and its rows from backups."""
+    changed = []
+    for relative in list(quarantine_below(root)):
+        *parts, name = relative.split("/")
+        with storage_errors(root / relative), files.open_directory(root, parts) as directory:
+            if target.in_bytes(directory.read_head(name, _MAX_SEARCHED)):
+                directory.unlink(name)
+                directory.sync()
+                changed.append(relative)
+    copies = [relative for relative in files_below(root) if relative.startswith(f"{BACKUPS}/")]
+    changed += [relative for relative in copies if _clean_copy(root, relative, target)]
+    return changed
+
+
+def _clean_copy(root: Path, relative: str, target: Target) -> bool:
+    *parts, name = relative.split("/")
+    with storage_errors(root / relative), files.open_directory(root, parts) as directory:
+        data = directory.read_head(name, _MAX_SEARCHED)
+        try:
+            envelope = jsontext.split(data)
+        except (jsontext.DamageError, UnsupportedVersionError):
+            if not target.in_bytes(data):
+                return False
+            directory.unlink(name)
+            directory.sync()
+            return True
+        codec = RawCodec()
+        kept = [raw for raw in envelope.rows if not _row_holds(Row(raw, codec.decode(raw)), target)]
+        if len(kept) == len(envelope.rows):
+            return False
+        data = jsontext.join(envelope.updated_at, envelope.sequence, kept)
+        commit.replace_file(directory, name, [data], settle=lambda: None, keep=None, ancestors=None)
+    return True
+
+
+def residue(root: Path, target: Target, outside: Iterable[Path] = ()) -> list[Residue]:
+    """Name every file that still holds one of the texts, in the profile and in places that are not ours."""
+    inside = [Residue(os.fspath(root / found), outside=False) for found in _holding(root, target)]
+    beyond = [Residue(os.fspath(place / found), outside=True) for place in outside for found in _holding(place, target)]
+    return inside + beyond
+
+
+def _holding(place: Path, target: Target) -> list[str]:
+    names = [""] if place.is_file() else files_below(place)
+    return [name for name in names if _file_holds(place / name if name else place, target)]
+
+
+def _file_holds(path: Path, target: Target) -> bool:
+    try:
+        with files.open_directory(path.parent, []) as directory:
+            return target.in_bytes(directory.read_head(path.name, _MAX_SEARCHED))
+    except OSError:
+        # What cannot be read cannot be vouched for.
+        return True
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _holds(value: str, text: str) -> bool:
+    return value == text or (len(text) >= _LONG_ENOUGH and text in value)
+
+
+def _forms(text: str) -> set[bytes]:
+    stripped = text.strip()
+    forms = {json.dumps(stripped), json.dumps(stripped, ensure_ascii=False)}
+    if len(stripped) >= _LONG_ENOUGH:
+        forms = {stripped, *(form[1:-1] for form in forms)}
+    return {form.encode("utf-8", "surrogatepass") for form in forms}

@@ -1,0 +1,50 @@
+"""Where things lie below a profile's root, and which lock family a document belongs to."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BACKUPS: Final = "backups"
+TOMBSTONES: Final = "tombstones.json"
+KEY: Final = "profile.key"
+
+_OWN_LOCK: Final = frozenset({"backlog"})
+_QUARANTINED: Final = re.compile(r"(?P<document>.+)\.corrupt-\d+")
+
+
+def family_of(relative: str) -> str:
+    """Return the lock family of a document: the first directory's name if it has locks of its own, else memory."""
+    first = relative.partition("/")[0]
+    return first if first in _OWN_LOCK else "memory"
+
+
+def files_below(root: Path) -> Iterator[str]:
+    """Yield every regular file below a root as a path with forward slashes, sorted; links are passed over."""
+    for directory, names, found in os.walk(root):
+        names.sort()
+        for name in sorted(found):
+            path = os.path.join(directory, name)  # noqa: PTH118 - os.walk speaks strings
+            if not os.path.islink(path):  # noqa: PTH114
+                yield os.path.relpath(path, root).replace(os.sep, "/")
+
+
+def documents_below(root: Path) -> Iterator[str]:
+    """Yield the live documents of a profile; backups, previous versions and quarantine are not among them."""
+    for relative in files_below(root):
+        first = relative.partition("/")[0]
+        hidden = any(part.startswith(".") for part in relative.split("/"))
+        if relative.endswith(".json") and first != BACKUPS and not hidden:
+            yield relative
+
+
+def quarantine_below(root: Path) -> Iterator[str]:
+    """Yield the copies of damaged files that were put aside."""
+    for relative in files_below(root):
+        if _QUARANTINED.fullmatch(relative):
+            yield relative

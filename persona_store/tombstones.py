@@ -1,0 +1,120 @@
+"""What was erased and must not come back, remembered without remembering it.
+
+A tombstone is a keyed hash of a fact's semantic key. The key never leaves the profile, so a tombstone tells nothing
+to whoever guesses texts elsewhere.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+from typing import TYPE_CHECKING, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from persona_hooks.errors import CorruptError
+from persona_store import commit, files
+from persona_store.layout import KEY, TOMBSTONES
+from persona_store.oserrors import storage_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from persona_store.document import Document, Row, Snapshot
+    from persona_store.transaction import Profile, Transaction
+
+_KEY_BYTES: Final = 32
+
+
+class Tombstone(BaseModel):
+    """One erased text: its keyed hash, when it was erased, and whether every place has been swept."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore", populate_by_name=True)
+
+    id: str = Field(pattern=r"^[0-9a-f]{64}$")
+    erased_at: str = Field(alias="erasedAt", max_length=40)
+    swept: bool
+
+
+class Tombstones:
+    """The tombstones of a profile. Making this and asking it create nothing on disk."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self.document: Document[Tombstone] = profile.document(TOMBSTONES, Tombstone)
+
+    def stands(self, key: str) -> bool:
+        """Whether a semantic key was erased, so that capture, import, merge and undo must refuse it.
+
+        Raises:
+            CorruptError: There are tombstones, but the key to read them is gone or damaged.
+        """
+        snapshot = self.document.read()
+        return bool(snapshot.values) and self._hash(key, self._key()) in {stone.id for stone in snapshot.values}
+
+    def add(self, transaction: Transaction, keys: Iterable[str], erased_at: str) -> None:
+        """Put up tombstones, not yet swept; durable when this returns."""
+        secret = self._key(create=True)
+        stones = [Tombstone(id=self._hash(key, secret), erased_at=erased_at, swept=False) for key in keys]
+
+        def mutate(snapshot: Snapshot[Tombstone]) -> list[Row[Tombstone]]:
+            new = {stone.id for stone in stones}
+            kept = [row for row in snapshot.rows if row.value is None or row.value.id not in new]
+            return [*kept, *(self.document.row(stone) for stone in stones)]
+
+        transaction.update(self.document, mutate)
+
+    def mark_swept(self, transaction: Transaction, keys: Iterable[str]) -> None:
+        """Say that every place has been swept of these."""
+        secret = self._key()
+        done = {self._hash(key, secret) for key in keys}
+
+        def swept(row: Row[Tombstone]) -> Row[Tombstone]:
+            if row.value is None or row.value.id not in done:
+                return row
+            return self.document.revise(row, row.value.model_copy(update={"swept": True}))
+
+        transaction.update(self.document, lambda snapshot: [swept(row) for row in snapshot.rows])
+
+    def lift(self, transaction: Transaction, key: str) -> bool:
+        """Take a tombstone away, since its person insists on the text; True when there was one."""
+        if not self.stands(key):
+            return False
+        gone = self._hash(key, self._key())
+        return transaction.update(
+            self.document, lambda there: [row for row in there.rows if row.value is None or row.value.id != gone]
+        ).changed
+
+    def unswept(self) -> int:
+        """How many erasures were interrupted before every place was swept."""
+        return sum(not stone.swept for stone in self.document.read().values)
+
+    @staticmethod
+    def _hash(key: str, secret: bytes) -> str:
+        return hmac.new(secret, key.encode(), "sha256").hexdigest()
+
+    def _key(self, *, create: bool = False) -> bytes:
+        root = self._profile.root
+        with storage_errors(root / KEY), files.open_directory(root, [], create=create) as directory:
+            try:
+                secret, _ = directory.read(KEY, _KEY_BYTES)
+            except (FileNotFoundError, files.OversizeError):
+                secret = b""
+            if len(secret) == _KEY_BYTES:
+                return secret
+            if not create or secret or self.document.read().values:
+                raise CorruptError(
+                    f"{root / KEY} is missing or damaged, so erased texts cannot be told; restore it from a backup",
+                    reason="profile_key",
+                    path=os.fspath(root / KEY),
+                )
+            return self._make(directory)
+
+    def _make(self, directory: files.Directory) -> bytes:
+        commit.sweep(directory, KEY)
+        secret = secrets.token_bytes(_KEY_BYTES)
+        commit.replace_file(
+            directory, KEY, [secret], settle=lambda: None, keep=None, ancestors=(self._profile.root, [])
+        )
+        return secret
