@@ -1,0 +1,227 @@
+"""Meaning: a model on this machine, vectors cached by content, two lists under one budget."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from persona_hooks.errors import CorruptError, NotFoundError
+from persona_mind.recall import CONVERSATION, ITEMS, Doc, Index
+from persona_mind.recall.embed import load
+from tests.recall import tiny_model
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("onnxruntime")
+pytest.importorskip("tokenizers")
+vectors = pytest.importorskip("persona_mind.recall.vectors")
+
+SAID = (
+    "we booked a flight to lisbon",
+    "the recipe wants bread",
+    "pytest runs the parser",
+    "the branch is ready to deploy",
+    "dinner and coffee",
+    "we sat there and said nothing of note",
+)
+CUE = "my luggage is old"
+"""Shares no word with what was said of Lisbon."""
+
+
+class Counting:
+    """The real model, counting the texts that go through it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._model = load(str(folder))
+        self.name = self._model.name
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> object:
+        self.texts += texts
+        return self._model.embed(texts)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tiny_model.write(tmp_path / "model")
+
+
+def docs(*said: str) -> list[Doc]:
+    return [Doc(str(at), text) for at, text in enumerate(said)]
+
+
+def filled(folder: Path, *made: Doc, cache: dict[str, bytes] | None = None) -> Index:
+    index = Index(vectors=vectors.Vectors(load(str(folder)), cache))
+    index.sync(made)
+    while index.embed():
+        pass
+    return index
+
+
+def test_a_model_gives_unit_vectors_that_do_not_depend_on_company(folder: Path) -> None:
+    model = load(str(folder))
+    together = model.embed(["trip", "a long text about bread and dinner", "flight"])
+    assert np.allclose(np.linalg.norm(together, axis=1), 1.0)
+    assert np.allclose(together[1], model.embed(["a long text about bread and dinner"])[0])
+    assert together[0] @ together[2] > together[0] @ together[1]
+    assert len(model.embed([])) == 0
+
+
+def test_more_texts_than_one_batch_keep_their_order(folder: Path) -> None:
+    model = load(str(folder))
+    texts = [("bread " * (at % 7 + 1) if at % 2 else "trip").strip() for at in range(80)]
+    many = model.embed(texts)
+    assert all(np.allclose(many[at], model.embed([texts[at]])[0], atol=1e-6) for at in range(80))
+
+
+def test_a_cue_finds_what_shares_no_word_with_it(folder: Path) -> None:
+    hit = filled(folder, *docs(*SAID)).search(CUE)[0]
+    assert hit.key == "0"
+    assert "meaning" in {term.name for term in hit.terms}
+    assert Index().search(CUE) == []
+
+
+def test_a_score_is_the_sum_of_its_terms_with_vectors_too(folder: Path) -> None:
+    index = filled(folder, *docs(*SAID))
+    for query in (CUE, "where is the flight?", "coffee trip", "parser"):
+        for profile in (ITEMS, CONVERSATION):
+            hits = index.search(query, 5, profile)
+            assert hits
+            assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+            for hit in hits:
+                assert hit.score == sum(term.weight * term.value for term in hit.terms)
+
+
+def test_places_kept_for_meaning_go_to_what_words_would_outweigh(folder: Path) -> None:
+    loud = [Doc(f"w{at}", f"old {name} old") for at, name in enumerate(("oak", "elm", "ash", "yew", "fir", "fig"))]
+    index = filled(folder, *loud, *docs(*SAID), *(Doc(f"n{at}", f"talk number {at}") for at in range(20)))
+    profile = replace(ITEMS, meaning=0.1)
+    without = [hit.key for hit in index.search(CUE, 4, replace(profile, seats_of_cue=0.0))]
+    kept = index.search(CUE, 4, profile)
+    assert "0" not in without
+    assert "0" in {hit.key for hit in kept}
+    seat = next(hit for hit in kept if hit.key == "0").terms[-1]
+    assert (seat.name, seat.weight) == ("seat", 1.0)
+
+
+def test_a_question_keeps_fewer_places_than_a_cue(folder: Path) -> None:
+    index = filled(folder, *docs(*SAID))
+    asked = replace(ITEMS, seats=0.0, seats_of_cue=1.0, meaning=0.1)
+    assert "seat" not in {t.name for h in index.search(CUE + "?", 4, asked) for t in h.terms}
+    assert "seat" in {t.name for h in index.search(CUE, 4, asked) for t in h.terms}
+
+
+def test_a_vector_is_worked_out_once_for_each_text(folder: Path) -> None:
+    cache: dict[str, bytes] = {}
+    first, second = Counting(folder), Counting(folder)
+    for model in (first, second):
+        index = Index(vectors=vectors.Vectors(model, cache))
+        index.sync(docs(*SAID))
+        assert index.embed(100) == 0
+    assert sorted(first.texts) == sorted(SAID)
+    assert second.texts == []
+
+
+def test_vectors_are_worked_out_as_far_as_there_is_time(folder: Path) -> None:
+    index = Index(vectors=vectors.Vectors(load(str(folder))))
+    index.sync(docs(*SAID))
+    assert index.search(CUE) == []
+    assert index.embed(2) == len(SAID) - 2
+    assert "4" in {hit.key for hit in index.search("coffee")}
+    assert index.embed(100) == 0
+    assert index.search(CUE)[0].key == "0"
+
+
+def test_a_changed_text_is_found_by_its_new_meaning_only(folder: Path) -> None:
+    index = filled(folder, *docs(*SAID))
+    index.sync(docs("the bakery is closed", *SAID[1:]))
+    assert index.embed(100) == 0
+    assert [hit.key for hit in index.search(CUE, 1)] != ["0"]
+    assert "0" in {hit.key for hit in index.search("what dinner is there?", 3)}
+
+
+def test_a_removed_document_leaves_no_vector_and_its_cached_one_can_be_erased(folder: Path) -> None:
+    cache: dict[str, bytes] = {}
+    store = vectors.Vectors(load(str(folder)), cache)
+    index = Index(vectors=store)
+    index.sync(docs(*SAID))
+    index.embed(100)
+    index.sync(docs(*SAID)[1:])
+    assert not store._rows[~store._held].any()
+    assert len(cache) == len(SAID)
+    store.forget(SAID[0])
+    assert len(cache) == len(SAID) - 1
+    assert index.search(CUE) == [] or index.search(CUE)[0].key != "0"
+
+
+def test_the_cache_holds_no_text(folder: Path) -> None:
+    cache: dict[str, bytes] = {}
+    filled(folder, *docs(*SAID), cache=cache)
+    assert not any(word in key for key in cache for word in ("lisbon", "recipe"))
+
+
+def test_the_speaker_is_part_of_what_is_embedded(folder: Path) -> None:
+    model = Counting(folder)
+    index = Index(vectors=vectors.Vectors(model))
+    index.sync([Doc("a", "we booked a flight", ("Caroline",))])
+    index.embed()
+    assert model.texts == ["Caroline: we booked a flight"]
+
+
+def test_one_document_alone_is_not_taken_for_the_usual(folder: Path) -> None:
+    index = filled(folder, Doc("a", "trip to lisbon"))
+    assert [hit.key for hit in index.search(CUE)] == ["a"]
+    assert index.search("pytest branch") == []
+
+
+@pytest.mark.parametrize("missing", ["model.onnx", "tokenizer.json"])
+def test_a_missing_file_is_named(folder: Path, missing: str) -> None:
+    (folder / missing).unlink()
+    with pytest.raises(NotFoundError) as refused:
+        load(str(folder))
+    assert refused.value.reason == "model_missing"
+    assert str(refused.value.details["path"]).endswith(missing)
+
+
+@pytest.mark.parametrize("broken", ["model.onnx", "tokenizer.json"])
+def test_a_file_that_is_no_model_is_named(folder: Path, broken: str) -> None:
+    (folder / broken).write_bytes(b"{not a model")
+    with pytest.raises(CorruptError) as refused:
+        load(str(folder))
+    assert str(refused.value.details["path"]).endswith(broken)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError) as refused:
+        load(str(tmp_path / "nowhere"))
+    assert refused.value.details["path"] == str(tmp_path / "nowhere")
+
+
+def test_another_model_has_another_name(folder: Path, tmp_path: Path) -> None:
+    other = tiny_model.write(tmp_path / "other")
+    assert load(str(other)).name == load(str(folder)).name
+    raw = bytearray((other / "model.onnx").read_bytes())
+    at = raw.index(b"tiny")
+    raw[at : at + 4] = b"huge"
+    (other / "model.onnx").write_bytes(raw)
+    assert load(str(other)).name != load(str(folder)).name
+
+
+def test_without_the_extra_the_error_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['onnxruntime'] = None\n"
+        "from persona_hooks.errors import NotFoundError\n"
+        "from persona_mind.recall.embed import load\n"
+        "try:\n    load('.')\n"
+        "except NotFoundError as error:\n"
+        "    assert error.reason == 'extra_missing' and 'persona-mind[embeddings]' in str(error), error\n"
+        "else:\n    raise SystemExit('loaded without onnxruntime')\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
