@@ -13,10 +13,12 @@ COMMANDS = {
     "chat": ("chat_command:command", "Talk, with or without a model."),
     "doctor": ("doctor_command:command", "Check plugins, models, paths and the host."),
     "inject": ("inject_command:command", "Print what a model would be given."),
+    "install": ("install_command:install", "Install our side of another host."),
     "mcp": ("serve_commands:mcp", "Serve the tools to an MCP client."),
     "mind": ("mind_command:command", "Do what /mind does, and print its card."),
     "stdio": ("serve_commands:stdio", "Serve another host's extension."),
     "tool": ("tool_command:command", "Call a tool as a model does; prints JSON."),
+    "uninstall": ("install_command:uninstall", "Take our side of another host away."),
 }
 """Each subcommand's place and its line in ``--help``."""
 

@@ -37,7 +37,7 @@ def mcp(place: Place) -> int:
 
     Over standard input and output; that client starts it.
     """
-    from persona_host.adapters.mcp.server import serve_mcp  # noqa: PLC0415 - the other command has no use for it
+    from persona_host.adapters.mcp.serve import serve_mcp  # noqa: PLC0415 - the other command has no use for it
 
     return serve_mcp(
         agent_dir=place.agent_dir,

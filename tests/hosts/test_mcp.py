@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -194,3 +196,30 @@ def test_without_the_sdk_it_says_what_to_install(home: Path, monkeypatch: pytest
     monkeypatch.setitem(__import__("sys").modules, "mcp_types", None)
     with pytest.raises(RefusedError, match=r"persona-mind\[mcp\]"):
         serve.serve_mcp(agent_dir=home, home=home, cwd=home, environ={})
+
+
+def test_the_shipped_plugins_serve_what_another_process_saved_and_are_corrected(
+    home: Path, agent_dir: Path, environ: dict[str, str]
+) -> None:
+    arguments = json.dumps({"action": "remember", "kind": "note", "text": "The staging database listens on port 5433."})
+    program = [interpreter(), "-m", "persona_host.cli"]
+    subprocess.run([*program, "tool", "memory", arguments], env=environ, cwd=home, check=True, capture_output=True)
+
+    async def body() -> None:
+        server = StdioServerParameters(command=program[0], args=[*program[1:], "mcp"], env=environ, cwd=str(home))
+        with anyio.fail_after(50), (home / "stderr").open("w", encoding="utf-8") as errors:
+            async with Client(stdio_client(server, errors)) as client:
+                found = await client.call_tool("memory", {"action": "recall", "query": "port of staging"})
+                assert "5433" in said(found)
+                (block,) = (await client.read_resource("persona://block")).contents
+                assert isinstance(block, types.TextResourceContents)
+                assert "5433" in block.text
+                saved = await client.call_tool(
+                    "memory", {"action": "remember", "kind": "note", "text": "Staging moved to port 6000."}
+                )
+                assert not saved.is_error
+
+    anyio.run(body)
+    shown = subprocess.run([*program, "mind", "--plain"], env=environ, cwd=home, check=True, capture_output=True)
+    assert b"port 6000" in shown.stdout
+    assert agent_dir.is_dir()

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from persona_host.adapters.installing import Target, install
-from persona_host.headless import headless_runtime
 from tests.support.model_server import ModelServer, Reply, ToolCall
 from tests.support.pi import configure_model
 from tests.support.stdio_host import ROOT, interpreter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.hosts.conftest import PiHome
     from tests.support.model_server import Request
@@ -35,9 +33,7 @@ def model() -> Iterator[ModelServer]:
 def memory_home(pi_home: PiHome, model: ModelServer) -> PiHome:
     """A home whose Pi has the extension, installed as a person would have it."""
     configure_model(pi_home.agent_dir, model.url)
-    runtime = headless_runtime(agent_dir=pi_home.agent_dir, home=pi_home.home, environ={})
-    install("pi", Target(pi_home.agent_dir, pi_home.environ, lambda: runtime.registry, Path(interpreter())))
-    runtime.close()
+    persona(pi_home, "install", "pi")
     return pi_home
 
 

@@ -1,0 +1,65 @@
+"""``persona install`` and ``persona uninstall``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from persona_hooks.verbs import Answer
+from persona_host.adapters import installing
+from persona_host.commandline.options import CONTEXT, common, json_option, plain_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from persona_hooks.cards import Card
+    from persona_hooks.verbs import Registry
+    from persona_host.place import Place
+
+
+def _target(place: Place) -> installing.Target:
+    def registry() -> Registry:
+        from persona_host.headless import headless_runtime  # noqa: PLC0415 - loads the plugins; uninstalling needs none
+
+        # Without a session, no plugin reads or writes anything.
+        return headless_runtime(agent_dir=place.agent_dir, home=place.home, environ=place.environ).registry
+
+    return installing.Target(place.agent_dir, place.environ, registry)
+
+
+def _run(
+    do: Callable[[str, installing.Target], Card], name: str, place: Place, host: str, *, as_json: bool, plain: bool
+) -> int:
+    from persona_host.oneshot import printed  # noqa: PLC0415 - refusals are printed without it
+
+    card = do(host, _target(place))
+    return printed(
+        Answer(name, ok=True, changed="yes", card=card, details={"host": host}), as_json=as_json, plain=plain
+    )
+
+
+@click.command(context_settings=CONTEXT)
+@click.argument("host")
+@plain_option
+@json_option
+@common
+def install(place: Place, /, host: str, *, as_json: bool, plain: bool) -> int:
+    """Install our side of another host: pi or mcp.
+
+    Writes below home and the agent directory only, and never calls the host.
+    """
+    return _run(installing.install, "install", place, host, as_json=as_json, plain=plain)
+
+
+@click.command(context_settings=CONTEXT)
+@click.argument("host")
+@plain_option
+@json_option
+@common
+def uninstall(place: Place, /, host: str, *, as_json: bool, plain: bool) -> int:
+    """Take our side of another host away: pi or mcp.
+
+    The host is left as it was found; memory itself is left alone.
+    """
+    return _run(installing.uninstall, "uninstall", place, host, as_json=as_json, plain=plain)
