@@ -62,6 +62,8 @@ class MindPlugin:
     def session_start(self, session: Session) -> None:
         """Begin afresh: nothing of the session before leaks into this one."""
         self._forget(session)
+        if self._host.capabilities.ui and not session.leg:
+            self.capture.warm()
 
     @hookimpl
     def session_shutdown(self, session: Session) -> None:

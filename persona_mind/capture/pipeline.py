@@ -30,6 +30,7 @@ DEFERRED_INPUT: Final = "pi-persona-deferred-input"
 SOURCE: Final = "direct user persistence cue"
 TAG: Final = "auto-captured"
 _HINTED: Final = 128
+_SAMPLE: Final = "Remember that this sentence is a sample."
 
 
 @dataclass(slots=True)
@@ -50,6 +51,12 @@ class Capture:
         self._ui = ui
         self._notice = notice
         self._pending: dict[tuple[str, str], _Pending] = {}
+
+    def warm(self) -> None:
+        """Load what the first cue would wait for: its hook has but a moment, and a conversation's start has more."""
+        from persona_mind.capture.cues import find_cues  # noqa: PLC0415 - as in _look
+
+        admitted(find_cues(_SAMPLE)[0].candidate, "user", "text")
 
     def input(self, session: Session, text: str, source: InputSource, turn: Turn) -> None:
         """Look at what a person typed; what an extension typed ends any notice and is not looked at."""

@@ -25,6 +25,7 @@ DEFAULT_USER: Final = "u:1"
 
 # The white space of ECMAScript, since ids of existing profiles were made with it; Python's own set differs.
 _SPACE: Final = re.compile("[\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
+_EDGES: Final = re.compile(rf"\A{_SPACE.pattern}|{_SPACE.pattern}\Z")
 _PERSON: Final = re.compile(r"u:[1-9][0-9]{0,18}", re.ASCII)
 
 
@@ -43,7 +44,7 @@ def normal_text(text: str) -> str:
 
 def normal_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Return ``tags`` as they count in an identity: NFC, trimmed, lower case, none empty, none twice, sorted."""
-    plain = {_trim(unicodedata.normalize("NFC", tag)).lower() for tag in tags} - {""}
+    plain = {_EDGES.sub("", unicodedata.normalize("NFC", tag)).lower() for tag in tags} - {""}
     return tuple(sorted(plain, key=_code_units))
 
 
@@ -80,10 +81,6 @@ def _digest(of: Key, tags: str) -> str:
 
 def _listed(tags: tuple[str, ...]) -> str:
     return json.dumps(tags, ensure_ascii=False, separators=(",", ":"))
-
-
-def _trim(text: str) -> str:
-    return _SPACE.sub(" ", text[:1]).strip(" ") + text[1:] if text[:1].isspace() else text
 
 
 def _code_units(text: str) -> bytes:

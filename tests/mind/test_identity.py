@@ -57,6 +57,11 @@ def test_normalising_twice_changes_nothing(text: str) -> None:
     assert normal_text(once) == normal_text(normal_text(once))
 
 
+def test_white_space_around_a_tag_does_not_matter_and_inside_it_does() -> None:
+    assert key("note", "x", ["\u00a0 A \n", " "]).tags == ("a",)
+    assert key("note", "x", ["a  b"]) != key("note", "x", ["a b"])
+
+
 def test_a_tag_with_a_comma_is_not_two_tags() -> None:
     assert content_id(key("note", "x", ["a,b"])) != content_id(key("note", "x", ["a", "b"]))
 
