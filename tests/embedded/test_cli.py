@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from tests.support.cli import Persona
 
 FACT = "Remember that the staging database listens on port 5433."
-COMMANDS = ("chat", "mind", "tool", "inject", "doctor", "stdio", "mcp")
-PRINTING = ("chat", "mind", "tool", "inject", "doctor")
+COMMANDS = ("chat", "mind", "tool", "inject", "doctor", "stdio", "mcp", "install", "uninstall")
+PRINTING = ("chat", "mind", "tool", "inject", "doctor", "install", "uninstall")
 
 
 def settings(agent_dir: Path, url: str) -> None:
