@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import threading
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
@@ -96,13 +97,16 @@ class LoopLane:
         """Cancel what runs; wait at most ``timeout`` seconds for it to end."""
         if self._thread is None or self._loop is None or self._main is None:
             return
-        if self._thread.is_alive():
+        # A loop that has ended meanwhile cannot be told, and need not be.
+        with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._main.cancel)
-            self._thread.join(timeout)
+        self._thread.join(timeout)
 
     def _started(self) -> tuple[asyncio.AbstractEventLoop, asyncio.Queue[Job | None]]:
         with self._starting:
-            if self._loop is None or self._queue is None:
+            # A background task of the plugin may have ended the loop, by sys.exit for instance.
+            if self._thread is None or not self._thread.is_alive():
+                self._loop = self._queue = None
                 ready = threading.Event()
                 self._thread = threading.Thread(
                     target=self._run, args=(ready,), name=f"persona:{self._name}:loop", daemon=True
@@ -119,8 +123,13 @@ class LoopLane:
         async def main() -> None:
             self._loop, self._queue, self._main = asyncio.get_running_loop(), asyncio.Queue(), asyncio.current_task()
             ready.set()
-            while (job := await self._queue.get()) is not None:
-                await self._await(job)
+            try:
+                while (job := await self._queue.get()) is not None:
+                    await _await(job)
+            finally:
+                while not self._queue.empty():
+                    if (job := self._queue.get_nowait()) is not None:
+                        job.end(None, RuntimeError("the event loop ended"))
 
         try:
             with asyncio.Runner() as runner:
@@ -130,20 +139,31 @@ class LoopLane:
         finally:
             ready.set()
 
-    @staticmethod
-    async def _await(job: Job) -> None:
-        awaitable = job.run()
-        if awaitable is None:
-            return
-        try:
-            value = await awaitable
-        except BaseException as error:
-            job.end(None, error)
-            # An Exception is the plugin's; a cancellation or an interrupt is this lane's own end.
-            if not isinstance(error, Exception):
-                raise
-        else:
-            job.end(value, None)
+
+async def _await(job: Job) -> None:
+    import asyncio  # noqa: PLC0415 - loaded already where this runs
+
+    awaitable = job.run()
+    if awaitable is None:
+        return
+    try:
+        # A task of its own, so that a plugin that cancels itself does not cancel its lane.
+        value, error = await asyncio.ensure_future(_outcome(awaitable))
+    except asyncio.CancelledError as cancelled:
+        job.end(None, cancelled)
+        lane = asyncio.current_task()
+        if lane is not None and lane.cancelling():
+            raise
+    else:
+        job.end(value, error)
+
+
+async def _outcome(awaitable: Awaitable[object]) -> tuple[object, BaseException | None]:
+    try:
+        return await awaitable, None
+    except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - it is recorded as the plugin's
+        # Raised out of a task, the last two would end the loop.
+        return None, error
 
 
 def run_plain(job: Job) -> None:

@@ -255,7 +255,9 @@ class _Ping:
             self._runner.answered()
 
     def end(self, value: object, error: BaseException | None) -> None:
-        """Nothing is awaited."""
+        """The lane ended before the ping came through; it begins anew, and so does the plugin."""
+        del value, error
+        self._runner.answered()
 
 
 def _lanes(enrolled: Enrolled) -> dict[str, Lane]:

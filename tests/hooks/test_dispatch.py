@@ -12,6 +12,7 @@ from persona_hooks import hookimpl
 from persona_hooks.cards import Card
 from persona_hooks.dispatch import POLICIES, Dispatched, Dispatcher, Late, Policy
 from persona_hooks.errors import BusyError, ConflictError, RefusedError, UncertainError
+from persona_hooks.lanes import LoopLane
 from persona_hooks.specs import Block, Continue, Handled, HookSpecs, ToolVerdict, Transform
 from persona_hooks.turn import Turn
 from persona_hooks.verbs import Registry
@@ -510,6 +511,73 @@ def test_a_hung_coroutine_is_cancelled_when_the_dispatcher_closes(
     assert ask(dispatcher).missed == ("a",)
     dispatcher.close()
     assert cancelled.wait(WAIT)
+
+
+@pytest.mark.parametrize("end", [asyncio.CancelledError, SystemExit, KeyboardInterrupt])
+def test_a_coroutine_that_ends_itself_does_not_end_its_lane(
+    end: type[BaseException], load: Callable[..., Dispatcher]
+) -> None:
+    class Ending:
+        @hookimpl
+        async def input(self) -> None:
+            raise end
+
+        @hookimpl
+        async def before_agent_start(self) -> list[Block]:
+            return [Block("a", "a")]
+
+    dispatcher = load(a=Ending())
+    assert ask(dispatcher).missed == ("a",)
+    assert end.__name__ in dispatcher.states()[0].detail
+    assert blocks(dispatcher).results == [[Block("a", "a")]]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_background_task_that_ends_the_loop_costs_one_loop_and_no_plugin(load: Callable[..., Dispatcher]) -> None:
+    class Ending:
+        def __init__(self) -> None:
+            self.task: asyncio.Task[None] | None = None
+
+        async def _end(self) -> None:
+            raise SystemExit
+
+        @hookimpl
+        async def input(self) -> None:
+            self.task = asyncio.get_running_loop().create_task(self._end())
+
+        @hookimpl
+        async def before_agent_start(self) -> list[Block]:
+            return [Block("a", "a")]
+
+    plugin = Ending()
+    dispatcher = load(a=plugin)
+    ask(dispatcher)
+    lane = dispatcher._runners[0]._lanes["input"]
+    assert isinstance(lane, LoopLane)
+    assert lane._thread is not None
+    lane._thread.join(WAIT)
+    assert not lane._thread.is_alive()
+    assert plugin.task is not None
+    assert isinstance(plugin.task.exception(), SystemExit)
+    assert blocks(dispatcher).results == [[Block("a", "a")]]
+
+
+def test_a_coroutine_that_cancels_its_own_task_does_not_end_its_lane(load: Callable[..., Dispatcher]) -> None:
+    class Ending:
+        @hookimpl
+        async def input(self) -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+            await asyncio.sleep(0)
+
+        @hookimpl
+        async def before_agent_start(self) -> list[Block]:
+            return [Block("a", "a")]
+
+    dispatcher = load(a=Ending())
+    assert ask(dispatcher).missed == ("a",)
+    assert blocks(dispatcher).results == [[Block("a", "a")]]
 
 
 def test_an_awaitable_from_a_plain_implementation_is_an_error(load: Callable[..., Dispatcher]) -> None:
