@@ -109,7 +109,7 @@ class View:
         hits = index.search(query, limit, newest if plain else ITEMS)
         total = len(index) if plain else len(hits)
         if not plain and total == limit:
-            total = len(index.search(query, len(index), newest))
+            total = max(total, index.count(query))
         return Found(tuple((self._by_key[hit.key], hit) for hit in hits), total, len(index))
 
     def _indexed(self) -> Index:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from persona_mind.recall.analyse import Analyser
 from persona_mind.recall.model import ITEMS, Doc, Profile, Synced
 from persona_mind.recall.postings import Postings
-from persona_mind.recall.rank import rank, read
+from persona_mind.recall.rank import matching, rank, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -107,6 +107,14 @@ class Index:
         wanted = read(self._postings, self._analyser, query, now)
         meaning = self._vectors.likeness(query) if self._vectors is not None and query.strip() else None
         return rank(self._postings, wanted, k, profile, meaning)
+
+    def count(self, query: str, profile: Profile = ITEMS) -> int:
+        """Return how many documents hold a word of the query, or all where it names none to look for.
+
+        That is what a page of hits is a part of, told without weighing each.
+        """
+        wanted = read(self._postings, self._analyser, query, None)
+        return matching(self._postings, wanted, profile) if wanted.terms else len(self)
 
 
 def embedded_text(doc: Doc) -> str:

@@ -107,6 +107,12 @@ def rank(postings: Postings, query: Query, k: int, profile: Profile, meaning: Me
     return _explained(postings, picked, columns)
 
 
+def matching(postings: Postings, query: Query, profile: Profile) -> int:
+    """Return how many documents hold a word of the query, in text or tags."""
+    columns = (*evidence.of_words(postings, query.terms, profile), *evidence.of_tags(postings, query.terms, profile))
+    return len(set[int]().union(*(column.values for column in columns)))
+
+
 def _candidates(
     found: Mapping[int, float], dated: Sequence[Column], likest: Sequence[int], depth: int
 ) -> dict[int, None]:

@@ -95,3 +95,11 @@ def test_the_core_imports_neither_numpy_nor_the_stemmer_before_it_is_used() -> N
     )
     run = f"import sys; import persona_hooks.errors; before = set(sys.modules); {code}"
     subprocess.run([sys.executable, "-c", run], check=True)
+
+
+def test_the_count_is_of_all_that_a_search_without_a_limit_finds() -> None:
+    index = Index()
+    docs = [Doc(str(n), f"share {n} on smb" if n % 3 else f"share {n}", ("disk",) if n % 5 else ()) for n in range(60)]
+    index.sync(docs)
+    for query in ("smb", "smb disk", "share", "nothing of this", ""):
+        assert index.count(query) == len(index.search(query, 1000))
