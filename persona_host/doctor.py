@@ -62,6 +62,7 @@ def examine(runtime: Runtime, models: HostModels, place: Place, host: str) -> di
         "lacking": {name: COSTS[name] for name, there in capabilities.items() if not there},
         "models": {role: facts(models.roles.choice(role)) for role in (*ROLES, *_unknown(models))},
         "unknownRoles": _unknown(models),
+        "checks": _checks(runtime),
         "paths": {name: {"path": str(path), "exists": path.exists()} for name, path in _paths(place).items()},
     }
 
@@ -72,6 +73,15 @@ def _owner(runtime: Runtime) -> dict[str, Any]:
     except PersonaError as error:
         return {"ready": False, "reason": error.reason, "message": error.message}
     return {"ready": True, "persona": owner.persona, "provider": owner.provider, "leg": owner.leg}
+
+
+def _checks(runtime: Runtime) -> list[dict[str, Any]]:
+    """Return what the plugins' own doctors say: their verbs of that name."""
+    doctors = [verb for verb in runtime.registry.shown_to("script") if verb.action == "doctor"]
+    answers = [
+        runtime.call(verb.name, {}, session=runtime.session, origin="user", audience="script") for verb in doctors
+    ]
+    return [{"verb": answer.verb, "ok": answer.ok, "text": answer.text} for answer in answers]
 
 
 def _unknown(models: HostModels) -> list[str]:
@@ -94,6 +104,8 @@ def _answer(report: dict[str, Any]) -> Answer:
     bad = [state["name"] for state in states if state["state"] != "loaded"]
     title = f"Trouble with {', '.join(bad)}." if bad else f"{len(states)} plugins are loaded."
     lines = [*_owner_lines(report), *_plugin_lines(report), *_lacking_lines(report), *_model_lines(report)]
+    for check in report["checks"]:
+        lines += [f"{check['verb']}:", *(f"  {line}" for line in check["text"].splitlines())]
     lines += ["Paths:", *(_path_line(name, entry) for name, entry in report["paths"].items())]
     card = Card(title, tuple(lines), level="error" if bad else "success")
     return Answer("doctor", ok=not bad, changed="no", card=card, details=report)

@@ -61,7 +61,7 @@ def opened(place: Place) -> Iterator[tuple[Runtime, HostModels]]:
         )
         configure(models, runtime)
         yield runtime, models
-        if place.session is None and isinstance(journal, JsonlJournal):
+        if isinstance(journal, JsonlJournal):
             journal.keep()
     finally:
         runtime.close()

@@ -267,3 +267,13 @@ def test_no_file_holds_what_was_injected(persona: Persona, agent_dir: Path) -> N
     fence = re.search(r"persona-mind-[0-9a-f]{16}", server.requests[0].text)
     assert fence is not None
     assert fence.group().encode() not in everything(agent_dir)
+
+
+def test_doctor_asks_the_plugins_own_doctors(persona: Persona, agent_dir: Path) -> None:
+    (agent_dir / "persona").mkdir(parents=True)
+    (agent_dir / "persona" / "settings.json").write_text('{"models": {"defualt": "openai:x"}}')
+    ran = persona("doctor", "--json")
+    checks = {check["verb"]: check for check in ran.json()["details"]["checks"]}
+    assert set(checks) == {"mind.doctor", "persona.doctor"}
+    assert "roles are unknown" in checks["persona.doctor"]["text"]
+    assert ran.code == 0
