@@ -1,0 +1,185 @@
+"""Recall over long conversations: ``python -m benchmarks.locomo --data FILE [--vectors MODEL] [--peers]``.
+
+FILE is a list of conversations in LoCoMo's terms: ``turns`` (id, session, time, speaker, text, caption of a shared
+photo) and ``questions`` (id, category, question, evidence: the turns that hold the answer). LoCoMo's own licence keeps
+it out of this project. The answers are used by nothing but the measures.
+
+With vectors, cues are measured too: what somebody once told is put among the turns of each conversation, and a remark
+that shares no word with it has to find it among the first ten, by the same call that serves questions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks import peers
+from benchmarks.retrieval import APART, Question, sessions_hit, table
+from persona_mind.recall import CONVERSATION, Doc, Index
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from persona_mind.recall.embed import Embedder
+
+MOST = 50
+"""Hits asked for in one call; ten are judged, more tell which five sessions come first."""
+CUES = Path(__file__).with_name("cues.json")
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """The turns of a conversation as documents, and the questions about it."""
+
+    name: str
+    docs: Sequence[Doc]
+    questions: Sequence[Question]
+
+    @property
+    def session_of(self) -> Mapping[str, str]:
+        """The session of each turn."""
+        return {doc.key: doc.group for doc in self.docs}
+
+
+def read(path: Path) -> list[Conversation]:
+    """Read the conversations of a file."""
+    return [
+        Conversation(
+            made["id"],
+            [_turn(turn, place) for place, turn in enumerate(made["turns"])],
+            [
+                Question(asked["id"], asked["question"], asked["category"], frozenset(asked["evidence"]))
+                for asked in made["questions"]
+            ],
+        )
+        for made in json.loads(path.read_text(encoding="utf-8"))
+    ]
+
+
+def _turn(turn: Mapping[str, str], place: int) -> Doc:
+    shared = f" [shares a photo: {turn['caption']}]" if turn.get("caption") else ""
+    at = datetime.strptime(turn["time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC).timestamp()
+    return Doc(turn["id"], turn["text"] + shared, (turn["speaker"],), str(turn["session"]), place, at)
+
+
+def indexed(docs: Sequence[Doc], embedder: Embedder | None) -> Index:
+    """Return our index of a conversation, its vectors worked out."""
+    vectors = None
+    if embedder is not None:
+        # Imported late: it needs numpy, which only vectors need.
+        from persona_mind.recall.vectors import Vectors  # noqa: PLC0415
+
+        vectors = Vectors(embedder)
+    index = Index(vectors=vectors)
+    index.sync(docs)
+    while index.embed(256):
+        pass
+    return index
+
+
+def recalled(index: Index, query: str) -> list[str]:
+    """Rank the turns for a question or a cue: the one call that everything here is measured by."""
+    return [hit.key for hit in index.search(query, MOST, CONVERSATION)]
+
+
+def ours(conversations: Sequence[Conversation], embedder: Embedder | None) -> dict[str, list[str]]:
+    """Rank every question, and print the measures."""
+    rankings: dict[str, list[str]] = {}
+    took, hits = [], []
+    for conversation in conversations:
+        index = indexed(conversation.docs, embedder)
+        for question in conversation.questions:
+            started = time.perf_counter()
+            rankings[question.key] = recalled(index, question.text)
+            took.append(time.perf_counter() - started)
+            hits.append(sessions_hit(rankings[question.key], conversation.session_of, question.evidence))
+    _report(f"persona-mind{' with vectors' if embedder else ''}", conversations, rankings, took)
+    print(f"session hit@5  n={len(hits):4d} {100 * sum(hits) / len(hits):.1f}")
+    _each(conversations, rankings)
+    return rankings
+
+
+def _report(
+    name: str, conversations: Sequence[Conversation], rankings: Mapping[str, Sequence[str]], took: Sequence[float]
+) -> None:
+    print(f"\n{name}: p50 {1000 * statistics.median(took):.2f} ms a question")
+    print(table([question for conversation in conversations for question in conversation.questions], rankings))
+
+
+def _each(conversations: Sequence[Conversation], rankings: Mapping[str, Sequence[str]]) -> None:
+    """Print the figures of each conversation, which tell how far one may differ from the rest."""
+    for conversation in conversations:
+        asked = [question for question in conversation.questions if question.category != APART]
+        line = table(asked, rankings).splitlines()[0]
+        print(f"  {conversation.name:12s} {line[15:]}")
+
+
+def cues(conversations: Sequence[Conversation], embedder: Embedder) -> None:
+    """Print how many cues find what was told, each pair alone among the turns of each conversation."""
+    halves: Mapping[str, Sequence[Sequence[str]]] = json.loads(CUES.read_text(encoding="utf-8"))
+    found: dict[str, list[bool]] = {name: [] for name in halves}
+    for conversation in conversations:
+        index = indexed(conversation.docs, embedder)
+        for name, pairs in halves.items():
+            for number, (told, cue) in enumerate(pairs):
+                place = conversation.docs[number * len(conversation.docs) // len(pairs)]
+                hidden = Doc("told", told, place.tags, place.group, place.seq, place.at)
+                index.sync([*conversation.docs, hidden])
+                index.embed()
+                found[name].append("told" in recalled(index, cue)[:10])
+    print("\ncues that share no word with what they should recall: found among the first 10")
+    everything = [one for half in found.values() for one in half]
+    for name, seen in (*found.items(), ("all", everything)):
+        print(f"  {name:12s} n={len(seen):4d} {100 * sum(seen) / len(seen):.1f}")
+
+
+def _peers(conversations: Sequence[Conversation], embedder: Embedder | None) -> None:
+    makers: Mapping[str, Callable[[Embedder | None], peers.Maker | None]] = peers.MAKERS
+    for name, maker in makers.items():
+        make = maker(embedder)
+        if make is None:
+            print(f"\n{name}: not installed, or no vectors given")
+            continue
+        rankings: dict[str, list[str]] = {}
+        took = []
+        for conversation in conversations:
+            texts = {doc.key: f"{doc.tags[0]}: {doc.text}" for doc in conversation.docs}
+            with make(texts) as search:
+                for question in conversation.questions:
+                    started = time.perf_counter()
+                    rankings[question.key] = search(question.text, MOST)
+                    took.append(time.perf_counter() - started)
+        _report(name, conversations, rankings, took)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.locomo", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="the conversations")
+    parser.add_argument(
+        "--vectors", metavar="MODEL", help="a folder with model.onnx and tokenizer.json, or a fastembed name"
+    )
+    parser.add_argument("--peers", action="store_true", help="measure others too, each where installed")
+    given = parser.parse_args(arguments)
+    conversations = read(given.data)
+    embedder = None
+    ours(conversations, None)
+    if given.vectors:
+        # Imported late: the extra may not be installed.
+        from persona_mind.recall.embed import load  # noqa: PLC0415
+
+        embedder = load(given.vectors)
+        ours(conversations, embedder)
+        cues(conversations, embedder)
+    if given.peers:
+        _peers(conversations, embedder)
+
+
+if __name__ == "__main__":
+    main()
