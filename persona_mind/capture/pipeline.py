@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import ConflictError, PersonaError
 from persona_mind.facts.service import Draft
-from persona_mind.facts.verbs import admitted
+from persona_mind.kernel.admitting import admitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

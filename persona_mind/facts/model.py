@@ -5,54 +5,26 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from persona_mind.kernel import clock
-from persona_mind.kernel.identity import ID_PATTERN, Key, handles, key
+from persona_mind.kernel.identity import Key, handles, key
+from persona_mind.kernel.rowfields import UNKNOWN_ORIGIN, Moment, RowId, RowOrigin, RowPersona, RowTags, RowText
 
 if TYPE_CHECKING:
     from datetime import datetime
 
 Kind = Literal["objective", "invariant", "preference", "convention", "gotcha", "rationale", "note"]
 Tier = Literal["persona", "shared", "project", "stm"]
-RowOrigin = Literal["user", "model", "import", "peer", "worker", "tool"]
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
 LONG: Final[tuple[Tier, ...]] = ("persona", "shared", "project")
 
-UNKNOWN_ORIGIN: Final[RowOrigin] = "import"
-"""The origin of rows that name none: another program wrote them, so they are judged as what it brought."""
-
-MAX_TEXT: Final = 8_192
-MAX_TAGS: Final = 64
-MAX_TAG: Final = 256
 MAX_SOURCE: Final = 1_024
-MAX_ID: Final = 128
 MAX_DERIVED: Final = 64
-STM_HOURS: Final = 48.0
 MAX_TTL_HOURS: Final = 87_600.0
-
-
-def units(text: str) -> int:
-    """Return the length of ``text`` in UTF-16 code units, which the limits of the files count."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def _fits(text: str) -> str:
-    if units(text) > MAX_TEXT:
-        raise ValueError(f"at most {MAX_TEXT} UTF-16 units")
-    return text
-
-
-def _moment(text: str) -> str:
-    clock.parse(text)
-    return text
-
-
-Moment = Annotated[str, Field(max_length=64), AfterValidator(_moment)]
-RowId = Annotated[str, Field(pattern=ID_PATTERN)]
 
 
 class Fact(BaseModel):
@@ -76,12 +48,12 @@ class Fact(BaseModel):
 
     id: RowId
     kind: Kind
-    text: Annotated[str, Field(min_length=1), AfterValidator(_fits)]
-    tags: Annotated[tuple[Annotated[str, Field(max_length=MAX_TAG)], ...], Field(max_length=MAX_TAGS)]
+    text: RowText
+    tags: RowTags
     recorded_at: Moment
     last_seen_at: Moment
     supersedes: RowId | None = None
-    persona: Annotated[str, Field(min_length=1, max_length=MAX_ID)] | None = None
+    persona: RowPersona | None = None
     expires_at: Moment | None = None
     source: Annotated[str, Field(max_length=MAX_SOURCE)] | None = None
     derived_from: Annotated[tuple[RowId, ...], Field(max_length=MAX_DERIVED)] | None = None

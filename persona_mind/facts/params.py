@@ -9,20 +9,9 @@ from pydantic import Field
 
 from persona_hooks.errors import InvalidError
 from persona_hooks.verbs import Params, Place
-from persona_mind.facts.model import (
-    LONG,
-    MAX_DERIVED,
-    MAX_ID,
-    MAX_SOURCE,
-    MAX_TAG,
-    MAX_TAGS,
-    MAX_TEXT,
-    MAX_TTL_HOURS,
-    TIERS,
-    Kind,
-    Tier,
-)
+from persona_mind.facts.model import LONG, MAX_DERIVED, MAX_SOURCE, MAX_TTL_HOURS, TIERS, Kind, Tier
 from persona_mind.kernel.identity import ID_PATTERN
+from persona_mind.kernel.rowfields import MAX_ID, MAX_TAG, MAX_TAGS, MAX_TEXT
 
 MAX_QUERY: Final = 512
 MAX_HITS: Final = 50

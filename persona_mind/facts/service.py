@@ -13,19 +13,10 @@ from typing import TYPE_CHECKING
 from persona_hooks.errors import InvalidError, PersonaError, RefusedError, UncertainError
 from persona_mind.facts import rewrite
 from persona_mind.facts.files import FactFiles, Held
-from persona_mind.facts.model import (
-    MAX_TEXT,
-    STM_HOURS,
-    TIERS,
-    Fact,
-    Kind,
-    LongFact,
-    Tier,
-    WorkingFact,
-    units,
-)
+from persona_mind.facts.model import TIERS, Fact, Kind, LongFact, Tier, WorkingFact
 from persona_mind.facts.resolve import resolve
 from persona_mind.kernel import clock, identity
+from persona_mind.kernel.rowfields import LIFE_HOURS, MAX_TEXT, units
 from persona_mind.kernel.scope import DEFAULT_SEGMENT
 
 if TYPE_CHECKING:
@@ -236,7 +227,7 @@ def _fact(scope: Scope, draft: Draft, now: datetime) -> Fact:
 def _expiry(draft: Draft, now: datetime) -> str | None:
     if draft.tier != "stm":
         return None
-    hours = STM_HOURS if draft.ttl_hours is None else draft.ttl_hours
+    hours = LIFE_HOURS if draft.ttl_hours is None else draft.ttl_hours
     return clock.format(now + timedelta(hours=hours))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from persona_mind.facts.model import Kind, RowOrigin, Tier  # noqa: TC001 - outcomes hold this, and pydantic reads it
+from persona_mind.facts.model import Kind, Tier  # noqa: TC001 - outcomes hold this, and pydantic reads it
+from persona_mind.kernel.rowfields import RowOrigin  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
     from persona_mind.facts.files import Held

@@ -12,17 +12,17 @@ from persona_mind.facts.params import Forget, Promote, Read, Recall, Remember, d
 from persona_mind.facts.part import part
 from persona_mind.facts.service import Draft
 from persona_mind.facts.shown import shown
+from persona_mind.kernel.admitting import admitted
 from persona_store.structure import inline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from persona_hooks.verbs import AnyVerb, Call, Origin
+    from persona_hooks.verbs import AnyVerb, Call
     from persona_mind.facts.files import Held
     from persona_mind.facts.search import Views
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.access import Access
-    from persona_store.admission import Admitted
 
 EXCERPT: Final = 240
 GUIDE: Final = (
@@ -132,21 +132,6 @@ class MemoryVerbs:
         scope, permit = self.access.enter(call)
         saved = self.facts.promote(scope, params.id, permit, tier=params.scope)
         return Promoted(id=saved.fact.id, scope=saved.tier, kind=saved.fact.kind)
-
-
-def admitted(text: str, origin: Origin, field: str) -> Admitted:
-    """Return ``text`` as something that may be stored.
-
-    Raises:
-        RefusedError: It breaks a rule; the error names the field, the rule and the place, never the text.
-    """
-    # The scanner takes a while to load, and most commands store nothing.
-    from persona_store.admission import Admitted, admit  # noqa: PLC0415
-
-    verdict = admit(text, origin)
-    if isinstance(verdict, Admitted):
-        return verdict
-    raise verdict.error(field)
 
 
 def _line(held: Held, query: str) -> Line:

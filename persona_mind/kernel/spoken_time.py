@@ -44,9 +44,8 @@ _AT: Final = r"\b(?:at|a|hour)"
 _CLOCK: Final = tuple(
     re.compile(form)
     for form in (
-        rf"(?:{_AT} )?\b(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}})(?::(?P<second>\d{{2}}))?(?: (?P<half>am|pm))?\b"
-        r"(?: uhr)?",
-        rf"{_AT} (?P<hour>\d{{1,2}})\.(?P<minute>\d{{2}})(?: (?P<half>am|pm))?\b(?: uhr)?",
+        rf"(?:{_AT} )?\b(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}})(?::(?P<second>\d{{2}}))?(?: (?P<half>am|pm|uhr))?\b",
+        rf"{_AT} (?P<hour>\d{{1,2}})\.(?P<minute>\d{{2}})(?: (?P<half>am|pm|uhr))?\b",
         rf"(?:{_AT} )?\b(?P<hour>\d{{1,2}}) (?P<half>am|pm)\b",
         rf"(?:{_AT} )?\b(?P<hour>\d{{1,2}}) uhr(?: (?P<minute>\d{{2}}))?\b",
         r"(?:\b(?:at|a) )?\b(?P<hour>\d{1,2}) hour(?: (?P<minute>\d{2}))?\b",
@@ -142,7 +141,7 @@ class _Words:
             raise self.unclear() from None
 
     def _hour(self, hour: int, half: str | None, part: str | None) -> int:
-        if half is not None:
+        if half in {"am", "pm"}:
             if not 1 <= hour <= 12:
                 raise self.unclear()
             return hour % 12 + (12 if half == "pm" else 0)

@@ -1,0 +1,45 @@
+"""The fields that rows of several faculties share, with the limits that the original's files have."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field
+
+from persona_mind.kernel import clock
+from persona_mind.kernel.identity import ID_PATTERN
+
+RowOrigin = Literal["user", "model", "import", "peer", "worker", "tool"]
+
+UNKNOWN_ORIGIN: Final[RowOrigin] = "import"
+"""The origin of rows that name none: another program wrote them, so they are judged as what it brought."""
+
+MAX_TEXT: Final = 8_192
+MAX_TAGS: Final = 64
+MAX_TAG: Final = 256
+MAX_ID: Final = 128
+LIFE_HOURS: Final = 48.0
+"""How long what is for now lives where nobody says otherwise."""
+
+
+def units(text: str) -> int:
+    """Return the length of ``text`` in UTF-16 code units, which the limits of the files count."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _fits(text: str) -> str:
+    if units(text) > MAX_TEXT:
+        raise ValueError(f"at most {MAX_TEXT} UTF-16 units")
+    return text
+
+
+def _moment(text: str) -> str:
+    clock.parse(text)
+    return text
+
+
+Moment = Annotated[str, Field(max_length=64), AfterValidator(_moment)]
+RowId = Annotated[str, Field(pattern=ID_PATTERN)]
+RowText = Annotated[str, Field(min_length=1), AfterValidator(_fits)]
+RowTags = Annotated[tuple[Annotated[str, Field(max_length=MAX_TAG)], ...], Field(max_length=MAX_TAGS)]
+RowPersona = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
