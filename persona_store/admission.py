@@ -116,6 +116,8 @@ class Refused:
     """Position in characters from the start of the text."""
     advice: str
     """One sentence for the person who wants it stored."""
+    conceals: str = ""
+    """For hidden characters that spell an order or a secret: the rule which that breaks."""
 
     def error(self, field: str = "text") -> RefusedError:
         """Return the error to raise for an argument of this name."""
@@ -255,4 +257,5 @@ _ADVICE: Final = {
 def _refused(finding: Finding) -> Refused:
     advice = _ADVICE[finding.rule.partition(".")[0]]
     named = f" It is {finding.code_point}." if finding.code_point else ""
-    return Refused(finding.rule, finding.offset, advice + named)
+    hides = f" It hides text that breaks {finding.conceals}." if finding.conceals else ""
+    return Refused(finding.rule, finding.offset, advice + named + hides, finding.conceals)

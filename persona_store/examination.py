@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from persona_store.directives import first_directive
 from persona_store.exfiltration import first_leak
 from persona_store.folding import COMPATIBLE
-from persona_store.hidden import first_hidden
+from persona_store.hidden import concealed, first_hidden
 from persona_store.secret_speech import first_spoken_secret
 from persona_store.secrets_table import first_secret
 from persona_store.structure import first_forgery
@@ -36,6 +36,8 @@ class Finding(NamedTuple):
     """Position in characters from the start of the text."""
     code_point: str = ""
     """For hidden characters, which one: ``U+200B``."""
+    conceals: str = ""
+    """For hidden characters that spell something: the rule which that breaks, if it breaks one."""
 
 
 class Examination(NamedTuple):
@@ -70,7 +72,7 @@ def examine_anew(text: str) -> Examination:
     """Return what the rules find in a text, without the cache; ``examine`` is the one to call."""
     hidden = first_hidden(text)
     if hidden is not None:
-        return Examination(Finding(*hidden), None)
+        return Examination(Finding(*hidden, _rule_inside(concealed(text))), None)
     plain = text if text.isascii() else COMPATIBLE.of(text)
     for found in (first_secret(text), first_spoken_secret(text)):
         if found is not None:
@@ -80,3 +82,12 @@ def examine_anew(text: str) -> Examination:
             return Examination(Finding(forged.rule, COMPATIBLE.origin(text, forged.offset)), None)
     directive = first_directive(text)
     return Examination(None, Finding(*directive) if directive is not None else None)
+
+
+def _rule_inside(spelt: str) -> str:
+    """Return the rule that what hidden characters spell would break in plain sight, or ``""``."""
+    if not spelt or first_hidden(spelt) is not None:
+        return ""
+    refusal, directive = examine_anew(spelt)
+    found = refusal or directive
+    return found.rule if found is not None else ""

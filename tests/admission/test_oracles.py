@@ -20,24 +20,29 @@ HAS_BETTERLEAKS = importlib.util.find_spec("betterleaks") is not None
 _NOISY = {"Base64HighEntropyString", "HexHighEntropyString", "KeywordDetector"}
 
 
+def sentences() -> list[str]:
+    source = random.Random("oracle")
+    return [frame.format(credential(shape, source)) for shape in SHAPES for frame in FRAMES]
+
+
+def missed(found: list[str]) -> list[str]:
+    return [line for line in found if not isinstance(admit(line, "user"), Refused)]
+
+
 @pytest.mark.skipif(not HAS_DETECT_SECRETS, reason="detect-secrets is not installed; it is an oracle only")
-@pytest.mark.parametrize("shape", SHAPES)
-def test_what_detect_secrets_finds_we_find(shape: str) -> None:
+def test_what_detect_secrets_finds_we_find() -> None:
     scan = importlib.import_module("detect_secrets.core.scan")
     settings = importlib.import_module("detect_secrets.settings")
-    source = random.Random(f"oracle {shape}")
-    lines = [frame.format(credential(shape, source)) for frame in FRAMES]
     with settings.default_settings() as active:
         active.disable_plugins(*_NOISY)
-        found = [line for line in lines if list(scan.scan_line(line))]
-    assert [line for line in found if not isinstance(admit(line, "user"), Refused)] == []
+        found = [line for line in sentences() if list(scan.scan_line(line))]
+    assert len(found) >= 50
+    assert missed(found) == []
 
 
 @pytest.mark.skipif(not HAS_BETTERLEAKS, reason="betterleaks is not installed; it is an oracle only")
-@pytest.mark.parametrize("shape", SHAPES)
-def test_what_betterleaks_finds_we_find(shape: str) -> None:
+def test_what_betterleaks_finds_we_find() -> None:
     betterleaks = importlib.import_module("betterleaks")
-    source = random.Random(f"oracle {shape}")
-    lines = [frame.format(credential(shape, source)) for frame in FRAMES]
-    found = [line for line in lines if betterleaks.scan_string(line)]
-    assert [line for line in found if not isinstance(admit(line, "user"), Refused)] == []
+    found = [line for line in sentences() if betterleaks.scan_string(line)]
+    assert len(found) >= 50
+    assert missed(found) == []
