@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from persona_hooks.cards import render
+from persona_host.embedded.screen import shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,10 +24,10 @@ SIGNS: dict[Level, tuple[str, str]] = {
 
 def paint(console: Console, card: Card, *, whole: bool = False) -> None:
     """Print a card at the console's width; ``whole`` prints every line, wrapped."""
-    title, *rest = render(card, columns=console.width - 2, expanded=whole)
+    title, *rest = shown(card, console.width - 2, whole=whole)
     sign, style = SIGNS[card.level]
-    console.print(Text(f"{sign}{title}", style=style), soft_wrap=False)
-    hint = rest.pop() if card.hint and rest else None
+    console.print(Text(f"{sign}{title}", style=style))
+    hint = rest.pop() if card.hint else None
     for line in rest:
         console.print(Text(line))
     if hint is not None:

@@ -6,9 +6,10 @@ import json
 import sys
 from typing import IO, TYPE_CHECKING
 
-from persona_hooks.cards import render, sanitize
+from persona_hooks.cards import sanitize
 from persona_hooks.errors import InvalidError
 from persona_host.embedded import slash
+from persona_host.embedded.screen import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,7 @@ class PlainScreen:
             self._end()
             return
         self._end()
-        self._write("".join(f"{line}\n" for line in render(event.card, columns=self._columns, expanded=event.whole)))
+        self._write("".join(f"{line}\n" for line in shown(event.card, self._columns, whole=event.whole)))
 
     def _end(self) -> None:
         if self._open:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from persona_hooks.cards import Card
+from persona_hooks.cards import Card, one_line, render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,6 +61,12 @@ def answered(answer: Answer) -> Event:
 def carded(card: Card, kind: Kind = "card", data: Mapping[str, Any] | None = None, *, whole: bool = False) -> Event:
     """Return the event for a card; it is ok unless it warns."""
     return Event(kind, card.level in {"info", "success"}, card, data or {}, whole)
+
+
+def shown(card: Card, columns: int, *, whole: bool) -> list[str]:
+    """Return a card's lines for a terminal of that width; a hint comes whole, since half of an advice is none."""
+    lines = render(replace(card, hint=""), columns=columns, expanded=whole)
+    return [*lines, *([one_line(card.hint)] if card.hint else [])]
 
 
 STOPPED = Event("notice", ok=True, card=Card("Stopped. What was said is kept.", level="warning"))

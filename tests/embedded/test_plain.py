@@ -85,3 +85,11 @@ def test_a_card_after_an_unfinished_reply_begins_a_line() -> None:
     screen.delta("Half")
     screen.show(Event("card", ok=True, card=Card("Saved.", tuple("abcde"))))
     assert out.getvalue().splitlines() == ["Half", "Saved.", "a", "b", "c", "… +2 more lines"]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_hint_is_never_cut(*, whole: bool) -> None:
+    out = io.StringIO()
+    hint = "Do this and then that. " * 9
+    PlainScreen(out, 40).show(Event("card", ok=True, card=Card("Saved.", hint=hint), whole=whole))
+    assert out.getvalue().splitlines() == ["Saved.", hint.strip()]
