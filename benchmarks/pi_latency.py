@@ -26,6 +26,7 @@ from tests.support.pi import Pi, children, configure_model, install_extension, p
 
 TURNS = 200
 PER_SESSION = 50
+ROUNDS = 10
 FACTS = 40
 TARGET_MS = 5.0
 
@@ -104,16 +105,20 @@ def alternate(settings: dict[str, Setting], model: ModelServer, turns: int) -> d
     return figures
 
 
-def stopped(setting: Setting, noop_setting: Setting, model: ModelServer) -> tuple[float, float]:
-    """Return a turn's milliseconds to the request while Python is stopped, and beside it the no-op's."""
-    with setting.start() as pi, noop_setting.start() as plain:
-        for warming in range(5):
-            turn(pi, model, f"warm {warming}")
-            turn(plain, model, f"warm {warming}")
-        (python,) = children(pi.process.pid)
-        os.kill(python, signal.SIGSTOP)
-        turn(pi, model, "this one notices")
-        return turn(pi, model, "this one does not wait")[0], turn(plain, model, "nor this one")[0]
+def stopped(ours: Setting, plain: Setting, model: ModelServer) -> list[float]:
+    """Return, for each of ``ROUNDS``, by how many milliseconds a stopped Python delays the turn after the first."""
+    delays = []
+    for _ in range(ROUNDS):
+        with ours.start() as pi, plain.start() as beside:
+            for warming in range(5):
+                turn(pi, model, f"warm {warming}")
+                turn(beside, model, f"warm {warming}")
+            (python,) = children(pi.process.pid)
+            os.kill(python, signal.SIGSTOP)
+            turn(pi, model, "this one notices")
+            turn(beside, model, "this one notices nothing")
+            delays.append(turn(pi, model, "this one does not wait")[0] - turn(beside, model, "nor this one")[0])
+    return delays
 
 
 def main() -> None:
@@ -127,7 +132,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as root, ModelServer(lambda _: "Noted.") as model:
         plain, ours = noop(Path(root, "noop"), model.url), with_memory(Path(root, "memory"), model.url)
         figures = alternate({"no-op extension": plain, "persona-mind": ours}, model, turns)
-        second, beside = stopped(ours, plain, model)
+        delays = stopped(ours, plain, model)
     print(f"Pi {install.PI_VERSION}, {turns} interleaved turns, {FACTS} facts        median ms")
     print(f"{'':32s}{'to request':>12s}{'whole turn':>12s}")
     for name, seen in figures.items():
@@ -136,7 +141,7 @@ def main() -> None:
     pairs = list(zip(figures["persona-mind"], figures["no-op extension"], strict=True))
     costs = [statistics.median(mine[i] - theirs[i] for mine, theirs in pairs) for i in (0, 1)]
     print(f"{'cost of memory, pair by pair':32s}" + "".join(f"{value:+12.2f}" for value in costs))
-    print(f"second turn with Python stopped: {second:.2f} (no-op beside it {beside:.2f})")
+    print(f"second turn with Python stopped: {statistics.median(delays):+.2f} (worst of {ROUNDS}: {max(delays):+.2f})")
     met = costs[0] <= TARGET_MS
     print(f"target: at most {TARGET_MS:g} ms to the request: {'met' if met else 'MISSED'}")
     sys.exit(0 if met else 1)
