@@ -187,6 +187,27 @@ def test_nothing_is_written_before_the_first_message(path: Path) -> None:
     assert journal.append(GUARD, "note", {"n": 2}).durable
 
 
+def test_what_is_held_can_be_kept_although_nobody_spoke(path: Path) -> None:
+    journal = JsonlJournal(path, SESSION, "/work")
+    journal.keep()
+    assert not path.parent.exists()
+    journal.append(GUARD, "note", {"n": 1})
+    journal.keep()
+    assert journal.stored
+    assert journal.append(GUARD, "note", {"n": 2}).durable
+    journal.keep()
+    assert texts(JsonlJournal.open(path).branch()) == [1, 2]
+
+
+def test_what_is_kept_goes_behind_what_another_process_wrote(path: Path) -> None:
+    first, second = (JsonlJournal(path, SESSION, "/work") for _ in range(2))
+    first.append(GUARD, "note", {"n": 1})
+    second.append(GUARD, "note", {"n": 2})
+    first.keep()
+    second.keep()
+    assert texts(second.branch()) == texts(JsonlJournal.open(path).branch()) == [1, 2]
+
+
 def test_a_log_in_memory_is_never_durable() -> None:
     journal = MemoryJournal(SESSION)
     assert not journal.message("user", "hello").durable

@@ -6,11 +6,14 @@ import os
 import socket
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.clock import ManualClock
 from tests.support.network import NetworkForbiddenError
+
+if TYPE_CHECKING:
+    from tests.support.clock import ManualClock
 
 
 @pytest.mark.parametrize("address", [("192.0.2.1", 80), ("2001:db8::1", 80)])
