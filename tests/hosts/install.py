@@ -1,6 +1,6 @@
 """Install the real hosts that the tests run: Pi and its Node, at pinned versions, into ``.hosts/``.
 
-    python -m tests.hosts.install
+    python -m tests.hosts.install [VERSION ...]
 
 Needs npm (of any Node). It may be run again: what is there already is left alone, and ``.hosts/`` can be deleted.
 """
@@ -8,6 +8,7 @@ Needs npm (of any Node). It may be run again: what is there already is left alon
 from __future__ import annotations
 
 import json
+import os
 import platform
 import shutil
 import subprocess
@@ -15,7 +16,8 @@ import sys
 from pathlib import Path
 
 HOSTS = Path(__file__).resolve().parents[2] / ".hosts"
-PI_VERSION = "1.6.0"
+PI_VERSION = os.environ.get("PERSONA_TEST_PI", "1.6.0")
+"""The Pi that tests run; ``PERSONA_TEST_PI=1.4.0`` names another one."""
 NODE_VERSION = "22.23.3"
 TYPESCRIPT_VERSION = "5.9.3"
 

@@ -282,6 +282,49 @@ def test_a_python_without_the_package_is_reported_with_its_reason(pi_home: PiHom
         assert "No module named persona_host" in pi.notices()[-1]
 
 
+def rogue(home: PiHome, model: ModelServer, fault: str) -> None:
+    """Install the extension with a child that misbehaves."""
+    wrapper = home.home / "rogue-python"
+    script = ROOT / "tests" / "hosts" / "rogue_child.py"
+    wrapper.write_text(f"#!/bin/sh\nexec {interpreter()} {script} {fault}\n", encoding="utf-8")
+    wrapper.chmod(0o755)
+    configure_model(home.agent_dir, model.url)
+    install_extension(home.agent_dir, python=wrapper, manifest=manifest(home))
+
+
+@pytest.mark.parametrize("fault", ["garbage", "endless"])
+def test_a_child_that_floods_the_wire_is_ended_each_time_and_given_up(
+    pi_home: PiHome, model: ModelServer, fault: str
+) -> None:
+    rogue(pi_home, model, fault)
+    with pi_home.start() as pi:
+        for number in range(3):
+            pi.wait_for(lambda: True)
+            pi.say(f"turn {number}")
+            pi.say("/sample seen")
+        pi.wait_for(lambda: any(notice.startswith("Memory is off: Python ended") for notice in pi.notices()))
+        pi.say("still here?")
+        assert pi.children() == []
+    assert [request.of("user")[-1] for request in model.requests][-1] == "still here?"
+
+
+def test_a_child_that_refuses_to_start_is_reported_in_its_own_words(pi_home: PiHome, model: ModelServer) -> None:
+    rogue(pi_home, model, "refuse")
+    with pi_home.start() as pi:
+        pi.say("hello")
+        assert pi.notices() == ["Memory is off: This release speaks protocol 9."]
+        assert pi.children() == []
+
+
+def test_an_interpreter_that_is_gone_is_reported(pi_home: PiHome, model: ModelServer) -> None:
+    configure_model(pi_home.agent_dir, model.url)
+    install_extension(pi_home.agent_dir, python=pi_home.home / "no-such-python", manifest=manifest(pi_home))
+    with pi_home.start() as pi:
+        pi.say("hello")
+        assert "ENOENT" in pi.notices()[-1]
+        assert pi.say("/sample seen") == "handled"
+
+
 def test_an_old_manifest_is_noticed_and_what_python_says_counts(sample_home: PiHome, model: ModelServer) -> None:
     old = '{"version": 1, "hash": "old", "tools": [], "commands": [{"name": "sample", "description": "x"}]}'
     (sample_home.agent_dir / "extensions" / "persona-mind" / "manifest.json").write_text(old, encoding="utf-8")

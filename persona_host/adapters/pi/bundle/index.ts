@@ -241,7 +241,7 @@ class Bridge {
   private down(reason: string): void {
     this.block = "";
     this.offer([]);
-    this.host.show(`Memory is off: ${reason}.`, "warning");
+    this.host.show(off(reason), "warning");
   }
 
   private notice(method: string, params: Json): void {
@@ -327,11 +327,15 @@ function running(bridge: Bridge | undefined): Bridge {
   return bridge;
 }
 
+function off(reason: string): string {
+  return `Memory is off: ${reason.replace(/\.$/, "")}.`;
+}
+
 function unavailable(error: unknown): string {
   if (!(error instanceof Refusal)) throw error;
   switch (error.reason) {
     case "off":
-      return `Memory is off: ${error.message}.`;
+      return off(error.message);
     case "lost":
     case "deadline":
       return "Memory stopped answering. Whether anything was changed is unknown: look before you try again.";
