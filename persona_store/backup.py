@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from persona_hooks.errors import CorruptError, InvalidError, RefusedError, UnsupportedVersionError
+from persona_hooks.errors import CorruptError, RefusedError, UncertainError, UnsupportedVersionError
 from persona_store import files, jsontext, syncfiles
 from persona_store.document import Document
 from persona_store.layout import BACKUPS, KEY, documents_below, family_of
 from persona_store.locks import DEFAULT_TIMEOUT
-from persona_store.oserrors import storage_errors
+from persona_store.oserrors import partly, storage_errors
 from persona_store.rows import RawCodec, Row
 from persona_store.tombstones import Tombstones
 from persona_store.transaction import instant
@@ -100,6 +100,7 @@ def backup(
         raise RefusedError(f"{target} exists already", reason="exists", path=os.fspath(target))
     draft = target.with_name(f".{target.name}.tmp-{secrets.token_hex(16)}")
     with profile.transaction(check, timeout), storage_errors(target):
+        _sweep_drafts(target)
         try:
             hashes = _copy_documents(profile.root, draft)
             for part in parts:
@@ -110,11 +111,28 @@ def backup(
             _write(draft / MANIFEST, f"{manifest.model_dump_json(indent=2)}\n".encode())
             syncfiles.sync_tree(draft)
             os.rename(draft, target)  # noqa: PTH104 - by attribute, for the fault shim
-            syncfiles.sync_path(target.parent)
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
             raise
+        _confirm(target)
     return target
+
+
+def _confirm(target: Path) -> None:
+    try:
+        syncfiles.sync_path(target.parent)
+    except OSError as error:
+        raise UncertainError(
+            f"{target} was made, but the disk did not confirm it ({error.strerror})", path=os.fspath(target)
+        ) from error
+
+
+def _sweep_drafts(target: Path) -> None:
+    """Remove what an interrupted backup to the same place left; under the transaction nobody else makes one."""
+    shape = re.compile(rf"\.({re.escape(target.name)}|{_DAILY.pattern})\.tmp-[0-9a-f]{{32}}")
+    for name in os.listdir(target.parent):  # noqa: PTH208 - names
+        if shape.fullmatch(name):
+            shutil.rmtree(target.parent / name, ignore_errors=True)
 
 
 def _copy_documents(root: Path, draft: Path) -> dict[str, str]:
@@ -141,14 +159,26 @@ def daily(profile: Profile, *, parts: Iterable[Part] = ()) -> Path | None:
     """
     name = f"daily-{profile.now().date().isoformat()}"
     shelf = profile.root / BACKUPS
+    with storage_errors(shelf):
+        return _daily(profile, shelf, name, parts)
+
+
+def _daily(profile: Profile, shelf: Path, name: str, parts: Iterable[Part]) -> Path | None:
     if os.path.lexists(shelf / name) or next(documents_below(profile.root), None) is None:
         return None
-    with storage_errors(shelf):
-        files.open_directory(profile.root, [BACKUPS], create=True).close()
+    files.open_directory(profile.root, [BACKUPS], create=True).close()
     made = backup(profile, shelf / name, parts=parts)
-    for old in dailies(profile.root)[:-KEPT]:
-        shutil.rmtree(shelf / old)
+    for old in _older(profile.root):
+        # The new one is safe by now; what cannot go today goes tomorrow.
+        shutil.rmtree(shelf / old, ignore_errors=True)
     return made
+
+
+def _older(root: Path) -> list[str]:
+    try:
+        return dailies(root)[:-KEPT]
+    except OSError:
+        return []
 
 
 def dailies(root: Path) -> list[str]:
@@ -214,19 +244,24 @@ def restore(
     held = verify(source)
     changed, withheld = [], 0
     names = sorted(name.removeprefix("documents/") for name in held if name.startswith("documents/"))
-    _bring_key(profile, source, names)
-    tombstones = Tombstones(profile)
-    for relative in (name for name in names if name != KEY):
-        document = Document(profile.root, relative, RawCodec(), family_of(relative))
-        rows = _rows(document, source / "documents" / relative)
-        kept = rows if relative == tombstones.document.relative else _allowed(rows, key_of, tombstones)
-        withheld += len(rows) - len(kept)
-        if _put(profile, document, kept, merge=relative == tombstones.document.relative, check=check, timeout=timeout):
-            changed.append(relative)
-    for part in parts:
-        if f"parts/{part.name}" in held:
-            part.load(source / "parts" / part.name)
-    untouched = [name for name in documents_below(profile.root) if name not in names]
+    with partly(), storage_errors(profile.root):
+        _bring_key(profile, source, names)
+        tombstones = Tombstones(profile)
+        coming = {name: _rows(profile, source, name) for name in names if name != KEY}
+        for relative, (document, rows) in coming.items():
+            if rows is None:
+                continue
+            kept = rows if relative == tombstones.document.relative else _allowed(rows, key_of, tombstones)
+            withheld += len(rows) - len(kept)
+            if _put(
+                profile, document, kept, merge=relative == tombstones.document.relative, check=check, timeout=timeout
+            ):
+                changed.append(relative)
+        for part in parts:
+            if f"parts/{part.name}" in held:
+                part.load(source / "parts" / part.name)
+        back = {name for name, (_, rows) in coming.items() if rows is not None}
+        untouched = [name for name in documents_below(profile.root) if name not in back]
     return Restored(tuple(changed), withheld, tuple(untouched))
 
 
@@ -238,11 +273,15 @@ def _bring_key(profile: Profile, source: Path, names: Sequence[str]) -> None:
             syncfiles.put(directory, KEY, data)
 
 
-def _rows(document: Document[dict[str, JsonValue]], path: Path) -> tuple[Row[dict[str, JsonValue]], ...]:
+def _rows(
+    profile: Profile, source: Path, relative: str
+) -> tuple[Document[dict[str, JsonValue]], tuple[Row[dict[str, JsonValue]], ...] | None]:
+    document = Document(profile.root, relative, RawCodec(), family_of(relative))
     try:
-        return document.parse(path.read_bytes()).rows
+        return document, document.parse((source / "documents" / relative).read_bytes()).rows
     except (jsontext.DamageError, UnsupportedVersionError):
-        raise InvalidError(f"{path} is no document of this release", field="source", path=os.fspath(path)) from None
+        # It was damaged when the backup was taken: there is nothing to bring back.
+        return document, None
 
 
 def _allowed(
@@ -286,7 +325,9 @@ def _damaged(source: Path, name: str) -> CorruptError:
 
 
 def _directory(path: Path) -> None:
-    path.mkdir(files.DIRECTORY_MODE, parents=True, exist_ok=True)
+    if not os.path.isdir(path):  # noqa: PTH112 - by attribute, for the fault shim
+        _directory(path.parent)
+        os.mkdir(path, files.DIRECTORY_MODE)  # noqa: PTH102 - by attribute, for the fault shim
 
 
 def _write(path: Path, data: bytes) -> None:

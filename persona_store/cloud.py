@@ -16,7 +16,7 @@ from persona_store import files, jsontext
 from persona_store.document import Document
 from persona_store.layout import documents_below, family_of
 from persona_store.locks import DEFAULT_TIMEOUT
-from persona_store.oserrors import storage_errors
+from persona_store.oserrors import partly, storage_errors
 from persona_store.rows import RawCodec, Row
 from persona_store.tombstones import Tombstones
 
@@ -82,8 +82,14 @@ def service_of(root: Path) -> str | None:
 
 
 def conflict_copies(root: Path) -> Iterator[ConflictCopy]:
-    """Yield the conflict copies in a profile."""
-    for relative in documents_below(root):
+    """Yield the conflict copies in a profile.
+
+    Raises:
+        StorageError: A directory could not be looked into.
+    """
+    with storage_errors(root):
+        names = list(documents_below(root))
+    for relative in names:
         directory, _, name = relative.rpartition("/")
         match = _COPY.fullmatch(name)
         if match is not None:
@@ -120,9 +126,10 @@ def merge(
         except (jsontext.DamageError, files.OversizeError, UnsupportedVersionError, FileNotFoundError):
             return None
         merged = _take_in(profile, document, rows, key_of, (check, timeout))
-        if directory.stamp(name) == stamp:
-            directory.unlink(name)
-            directory.sync()
+        with partly(), storage_errors(profile.root / copy.relative):
+            if directory.stamp(name) == stamp:
+                directory.unlink(name)
+                directory.sync()
     return merged
 
 

@@ -17,7 +17,7 @@ from persona_store import commit, files, jsontext
 from persona_store.document import Document
 from persona_store.layout import BACKUPS, documents_below, family_of, files_below, quarantine_below
 from persona_store.locks import DEFAULT_TIMEOUT, LockName, Rank
-from persona_store.oserrors import storage_errors
+from persona_store.oserrors import partly, storage_errors
 from persona_store.rows import RawCodec, Row
 from persona_store.tombstones import Tombstones
 from persona_store.transaction import instant
@@ -121,18 +121,20 @@ def erase(
     tombstones = Tombstones(profile)
     with profile.transaction(check, timeout) as transaction:
         tombstones.add(transaction, target.keys, instant(profile.now()))
-    for relative in list(documents_below(profile.root)):
-        gone = _erase_document(profile, relative, target, check, timeout)
-        rows += gone
-        changed += [relative] * bool(gone)
-    with profile.transaction(check, timeout) as transaction:
-        changed += _sweep_copies(profile.root, target)
-        for place in places:
-            changed += [os.fspath(path) for path in place.erase(target)]
-    _scrub_previous(profile, check, timeout)
-    with profile.transaction(check, timeout) as transaction:
-        tombstones.mark_swept(transaction, target.keys)
-    return Erased(rows, tuple(dict.fromkeys(changed)), tuple(residue(profile.root, target, outside)))
+    with partly(), storage_errors(profile.root):
+        for relative in list(documents_below(profile.root)):
+            gone = _erase_document(profile, relative, target, check, timeout)
+            rows += gone
+            changed += [relative] * bool(gone)
+        with profile.transaction(check, timeout) as transaction:
+            changed += _sweep_copies(profile.root, target)
+            for place in places:
+                changed += [os.fspath(path) for path in place.erase(target)]
+        _scrub_previous(profile, check, timeout)
+        with profile.transaction(check, timeout) as transaction:
+            tombstones.mark_swept(transaction, target.keys)
+        left = tuple(residue(profile.root, target, outside))
+    return Erased(rows, tuple(dict.fromkeys(changed)), left)
 
 
 def _erase_document(
@@ -210,6 +212,7 @@ def _sweep_copies(root: Path, target: Target) -> list[str]:
 def _clean_copy(root: Path, relative: str, target: Target) -> bool:
     *parts, name = relative.split("/")
     with storage_errors(root / relative), files.open_directory(root, parts) as directory:
+        commit.sweep(directory, name)
         data = directory.read_head(name, _MAX_SEARCHED)
         try:
             envelope = jsontext.split(data)

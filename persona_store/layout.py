@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +25,20 @@ def family_of(relative: str) -> str:
 
 
 def files_below(root: Path) -> Iterator[str]:
-    """Yield every regular file below a root as a path with forward slashes, sorted; links are passed over."""
-    for directory, names, found in os.walk(root):
+    """Yield every regular file below a root as a path with forward slashes, sorted; links are passed over.
+
+    A missing root has none.
+
+    Raises:
+        OSError: A directory could not be looked into, so that files may be missing from the list.
+    """
+
+    def fail(error: OSError) -> NoReturn:
+        raise error
+
+    if not os.path.lexists(root):
+        return
+    for directory, names, found in os.walk(root, onerror=fail):
         names.sort()
         for name in sorted(found):
             path = os.path.join(directory, name)  # noqa: PTH118 - os.walk speaks strings

@@ -33,3 +33,13 @@ def storage_error(path: Path, error: OSError) -> StorageError:
         path=str(path),
         errno=error.errno,
     )
+
+
+@contextlib.contextmanager
+def partly() -> Iterator[None]:
+    """Let errors say that earlier steps of the same operation may have changed something."""
+    try:
+        yield
+    except PersonaError as error:
+        error.changed = "unknown"
+        raise

@@ -1,0 +1,300 @@
+"""What is erased is nowhere in the profile, does not come back, and what lies outside is named."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from persona_hooks.errors import CorruptError, InvalidError
+from persona_store import backup, cloud, doctor
+from persona_store.erase import Target, erase
+from persona_store.tombstones import Tombstones
+from persona_store.transaction import Profile
+from tests.support.crash.documents import Item
+
+if TYPE_CHECKING:
+    from persona_store.jsontext import JsonValue
+
+SECRET = "The summer house code is known to Marlene"
+NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+
+
+def key_of(fields: dict[str, JsonValue]) -> str | None:
+    text = fields.get("text")
+    return json.dumps(["note", " ".join(text.split()).casefold()]) if isinstance(text, str) else None
+
+
+TARGET = Target((SECRET,), (json.dumps(["note", SECRET.casefold()]),))
+
+
+@pytest.fixture
+def profile(agent_dir: Path) -> Profile:
+    return Profile(agent_dir / "persona-mind", lambda: NOW)
+
+
+def put(profile: Profile, relative: str, *texts: str) -> None:
+    family = "backlog" if relative.startswith("backlog/") else "memory"
+    document = profile.document(relative, Item, family=family)
+    rows = [document.row(Item(id=f"{number}", text=text)) for number, text in enumerate(texts)]
+    if family == "memory":
+        with profile.transaction() as transaction:
+            transaction.update(document, lambda snapshot: [*snapshot.rows, *rows])
+    else:
+        profile.update(document, lambda snapshot: [*snapshot.rows, *rows])
+
+
+def holding(root: Path, text: str = SECRET) -> list[str]:
+    return [
+        str(path.relative_to(root)) for path in root.rglob("*") if path.is_file() and text.encode() in path.read_bytes()
+    ]
+
+
+def fill(profile: Profile) -> None:
+    """Everywhere the engine can keep a version of it."""
+    put(profile, "memory/ltm/elite.json", "first", SECRET)
+    put(profile, "memory/ltm/elite.json", "second")
+    put(profile, "memory/stm/app.json", SECRET.upper(), "working")
+    put(profile, "backlog/app.json", SECRET)
+    put(profile, "backlog/app.json", "another")
+    backup.daily(profile)
+    torn = profile.root / "memory/ltm/_shared.json"
+    put(profile, "memory/ltm/_shared.json", "kept", SECRET)
+    put(profile, "memory/ltm/_shared.json", "more")
+    torn.write_bytes(torn.read_bytes()[:-4])
+    put(profile, "memory/ltm/_shared.json", "after the repair")
+
+
+def test_an_erased_text_is_in_no_file_of_the_profile(profile: Profile) -> None:
+    fill(profile)
+    assert len(holding(profile.root)) >= 8
+
+    erased = erase(profile, TARGET)
+
+    assert holding(profile.root) == []
+    assert holding(profile.root, SECRET.upper()) == []
+    assert erased.residue == ()
+    assert erased.rows == 4
+    kept = profile.document("memory/ltm/elite.json", Item).read().values
+    assert [item.text for item in kept] == ["first", "second"]
+
+
+def test_rows_that_only_resemble_a_short_text_stay(profile: Profile) -> None:
+    put(profile, "memory/ltm/elite.json", "tea", "teapots are blue", "the tea is cold")
+
+    erase(profile, Target(("tea",), ()))
+
+    kept = profile.document("memory/ltm/elite.json", Item).read().values
+    assert [item.text for item in kept] == ["teapots are blue", "the tea is cold"]
+
+
+def test_what_lies_outside_is_reported_by_path(profile: Profile, tmp_path: Path) -> None:
+    put(profile, "memory/ltm/elite.json", SECRET)
+    transcript = tmp_path / "sessions" / "log.jsonl"
+    transcript.parent.mkdir()
+    transcript.write_text(json.dumps({"said": SECRET}))
+
+    erased = erase(profile, TARGET, outside=[tmp_path / "sessions"])
+
+    assert [(found.path, found.outside) for found in erased.residue] == [(str(transcript), True)]
+
+
+def test_a_file_nobody_can_read_is_named_as_residue(profile: Profile) -> None:
+    put(profile, "memory/ltm/elite.json", "fine")
+    odd = profile.root / "memory/ltm/newer.json"
+    odd.write_text(json.dumps({"version": 7, "entries": [SECRET]}))
+
+    erased = erase(profile, TARGET)
+
+    assert [Path(found.path).name for found in erased.residue] == ["newer.json"]
+    assert SECRET in odd.read_text()
+
+
+def test_a_place_of_a_faculty_is_swept_too(profile: Profile, tmp_path: Path) -> None:
+    class Receipts:
+        name = "receipts"
+
+        def erase(self, target: Target) -> list[Path]:
+            assert target.in_value({"before": [f"{SECRET} "]})
+            return [tmp_path / "receipts.json"]
+
+    put(profile, "memory/ltm/elite.json", SECRET)
+
+    assert str(tmp_path / "receipts.json") in erase(profile, TARGET, places=[Receipts()]).changed
+
+
+def test_a_tombstone_says_no_until_its_person_insists(profile: Profile) -> None:
+    put(profile, "memory/ltm/elite.json", SECRET)
+    stones = Tombstones(profile)
+    assert not stones.stands(TARGET.keys[0])
+    erase(profile, TARGET)
+
+    assert stones.stands(TARGET.keys[0])
+    with profile.transaction() as transaction:
+        assert stones.lift(transaction, TARGET.keys[0])
+    assert not stones.stands(TARGET.keys[0])
+
+
+def test_a_tombstone_holds_neither_text_nor_an_unkeyed_hash(profile: Profile) -> None:
+    erase(profile, TARGET)
+    other = Profile(profile.root.parent / "other", lambda: NOW)
+    erase(other, TARGET)
+
+    mine, theirs = (Tombstones(each).document.read().values[0].id for each in (profile, other))
+    assert mine != theirs
+
+
+def test_a_lost_key_is_an_error_and_never_a_yes_or_no(profile: Profile) -> None:
+    erase(profile, TARGET)
+    (profile.root / "profile.key").unlink()
+
+    with pytest.raises(CorruptError) as caught:
+        Tombstones(profile).stands(TARGET.keys[0])
+    assert caught.value.reason == "profile_key"
+    assert "profile_key" in {finding.word for finding in doctor.examine(profile)}
+
+
+def test_an_older_backup_does_not_bring_it_back(profile: Profile, tmp_path: Path) -> None:
+    put(profile, "memory/ltm/elite.json", "first", SECRET)
+    older = backup.backup(profile, tmp_path / "elsewhere")
+    erase(profile, TARGET)
+
+    restored = backup.restore(profile, older, key_of)
+
+    assert holding(profile.root) == []
+    assert restored.withheld == 1
+    assert Tombstones(profile).stands(TARGET.keys[0])
+
+
+def test_a_conflict_copy_does_not_bring_it_back(profile: Profile) -> None:
+    put(profile, "memory/ltm/elite.json", "first", SECRET)
+    live = profile.root / "memory/ltm/elite.json"
+    held = live.read_bytes()
+    erase(profile, TARGET)
+    copy = live.with_name("elite (Ann's conflicted copy 2026-03-02).json")
+    copy.write_bytes(held.replace(b'"first"', b'"only in the copy"'))
+    (found,) = cloud.conflict_copies(profile.root)
+
+    merged = cloud.merge(profile, found, key_of)
+
+    assert merged == cloud.Merged(added=1, withheld=1)
+    assert not copy.exists()
+    assert holding(profile.root) == []
+
+
+def test_erasing_nothing_is_refused(profile: Profile) -> None:
+    with pytest.raises(InvalidError):
+        erase(profile, Target((" ",), ()))
+
+
+def test_an_interrupted_erasure_is_shown_and_finished_by_erasing_again(profile: Profile) -> None:
+    fill(profile)
+    with profile.transaction() as transaction:
+        Tombstones(profile).add(transaction, TARGET.keys, "2026-03-02T09:30:00.000Z")
+    assert "erase_unfinished" in {finding.word for finding in doctor.examine(profile)}
+
+    erase(profile, TARGET)
+
+    assert "erase_unfinished" not in {finding.word for finding in doctor.examine(profile)}
+    assert holding(profile.root) == []
+
+
+def test_seven_daily_backups_are_kept(agent_dir: Path) -> None:
+    today = NOW
+    profile = Profile(agent_dir / "persona-mind", lambda: today)
+    assert backup.daily(profile) is None
+    put(profile, "memory/ltm/elite.json", "first")
+    for day in range(10):
+        today = NOW + timedelta(days=day)
+        assert backup.daily(profile) is not None
+        assert backup.daily(profile) is None
+
+    assert backup.dailies(profile.root) == [f"daily-2026-03-{day:02}" for day in range(5, 12)]
+
+
+def test_a_backup_comes_back_whole_in_another_place(profile: Profile, tmp_path: Path) -> None:
+    put(profile, "memory/ltm/elite.json", "first", "second")
+    erase(profile, TARGET)
+    saved = backup.backup(profile, tmp_path / "saved")
+    fresh = Profile(tmp_path / "fresh", lambda: NOW)
+
+    restored = backup.restore(fresh, saved, key_of)
+
+    assert restored.documents == ("memory/ltm/elite.json", "tombstones.json")
+    assert [item.text for item in fresh.document("memory/ltm/elite.json", Item).read().values] == ["first", "second"]
+    assert Tombstones(fresh).stands(TARGET.keys[0])
+
+
+@pytest.mark.parametrize("damage", ["manifest.json", "documents/memory/ltm/elite.json"])
+def test_a_damaged_backup_changes_nothing(profile: Profile, tmp_path: Path, damage: str) -> None:
+    put(profile, "memory/ltm/elite.json", "first")
+    saved = backup.backup(profile, tmp_path / "saved")
+    put(profile, "memory/ltm/elite.json", "second")
+    (saved / damage).write_bytes(b"{}")
+
+    with pytest.raises(CorruptError):
+        backup.restore(profile, saved, key_of)
+    assert len(profile.document("memory/ltm/elite.json", Item).read().values) == 2
+
+
+def test_a_restored_document_goes_on_counting(profile: Profile, tmp_path: Path) -> None:
+    put(profile, "memory/ltm/elite.json", "first")
+    saved = backup.backup(profile, tmp_path / "saved")
+    for number in range(3):
+        put(profile, "memory/ltm/elite.json", f"{number}")
+    before = profile.document("memory/ltm/elite.json", Item).read().sequence
+
+    backup.restore(profile, saved, key_of)
+
+    after = profile.document("memory/ltm/elite.json", Item).read()
+    assert [item.text for item in after.values] == ["first"]
+    assert after.sequence > before
+
+
+@pytest.mark.parametrize(
+    ("directory", "service"),
+    [
+        ("Dropbox/agent", "Dropbox"),
+        ("Library/Mobile Documents/com~apple~CloudDocs/a", "iCloud Drive"),
+        ("OneDrive - Contoso/a", "OneDrive"),
+        ("Google Drive/a", "Google Drive"),
+        ("projects/a", None),
+    ],
+)
+def test_a_synchronised_folder_is_told_by_its_name(tmp_path: Path, directory: str, service: str | None) -> None:
+    assert cloud.service_of(tmp_path / directory) == service
+
+
+def test_a_synchronised_folder_is_told_by_its_mark(profile: Profile) -> None:
+    put(profile, "memory/ltm/elite.json", "first")
+    (profile.root.parent / ".stfolder").mkdir()
+
+    assert cloud.service_of(profile.root) == "Syncthing"
+    assert "cloud_folder" in {finding.word for finding in doctor.examine(profile)}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "elite (conflicted copy 2026-03-02).json",
+        "elite (Ann's conflicted copy 2026-03-02).json",
+        "elite.sync-conflict-20260302-093000-ABCDEFG.json",
+        "elite-DESKTOP-ABC1234.json",
+        "elite (1).json",
+        "elite 2.json",
+    ],
+)
+def test_conflict_copies_of_every_service_are_known_and_merged_once(profile: Profile, name: str) -> None:
+    put(profile, "memory/ltm/elite.json", "first")
+    live = profile.root / "memory/ltm/elite.json"
+    shutil.copy(live, live.with_name(name))
+
+    (found,) = cloud.conflict_copies(profile.root)
+
+    assert found.document == "memory/ltm/elite.json"
+    assert cloud.merge(profile, found, key_of) == cloud.Merged(added=0, withheld=0)
+    assert list(cloud.conflict_copies(profile.root)) == []

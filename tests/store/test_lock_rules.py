@@ -1,0 +1,397 @@
+"""Who may write: the kernel's word counts, the note in the lock file is for people and other machines."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import filelock
+import portalocker
+import pytest
+from packaging.version import Version
+
+from persona_hooks.errors import BusyError, ConflictError, RefusedError, StorageError
+from persona_store import diagnostics, doctor, holders
+from persona_store.locks import LockName, LockOrderError, Locks, Rank
+from tests.support.crash.battery import child
+from tests.support.crash.documents import Item, add, ids, profile, store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MEMORY = LockName(Rank.TRANSACTION, "memory", "memory")
+HISTORY = LockName(Rank.HISTORY, "memory", "memory/ltm/elite.json")
+STORE = LockName(Rank.STORE, "memory", "memory/ltm/elite.json")
+BACKLOG = LockName(Rank.STORE, "backlog", "backlog/app.json")
+
+
+@pytest.fixture
+def locks(tmp_path: Path) -> Locks:
+    return Locks(tmp_path / "root")
+
+
+def lock_file(root: Path) -> Path:
+    return root / "persona-mind/.locks/memory.transaction"
+
+
+def mark(root: Path, record: bytes) -> None:
+    lock_file(root).parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+    lock_file(root).write_bytes(record)
+    lock_file(root).chmod(0o600)
+
+
+def test_the_libraries_are_as_new_as_the_rules_need() -> None:
+    assert Version(filelock.__version__) >= Version("3.30")
+    assert Version(portalocker.__version__) >= Version("4.0")
+    assert filelock.FileLock.__name__ in {"UnixFileLock", "WindowsFileLock"}
+
+
+def test_locks_are_taken_in_one_order(locks: Locks) -> None:
+    with locks.hold(MEMORY), locks.hold(HISTORY), locks.hold(STORE):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted"),
+    [
+        (STORE, MEMORY),
+        (STORE, HISTORY),
+        (HISTORY, MEMORY),
+        (STORE, STORE),
+        (MEMORY, MEMORY),
+        (MEMORY, BACKLOG),
+        (BACKLOG, MEMORY),
+    ],
+    ids=str,
+)
+def test_any_other_order_raises_at_once(locks: Locks, held: LockName, wanted: LockName) -> None:
+    with locks.hold(held), pytest.raises(LockOrderError), locks.hold(wanted):
+        pass
+
+
+def test_a_lock_of_another_profile_is_no_matter(locks: Locks, tmp_path: Path) -> None:
+    with locks.hold(STORE), Locks(tmp_path / "other").hold(MEMORY):
+        pass
+
+
+def test_a_held_lock_names_its_holder(locks: Locks) -> None:
+    caught: list[BusyError] = []
+
+    def wait() -> None:
+        try:
+            with locks.hold(MEMORY, timeout=0.05):
+                pass
+        except BusyError as error:
+            caught.append(error)
+
+    with locks.hold(MEMORY):
+        thread = threading.Thread(target=wait)
+        thread.start()
+        thread.join(10)
+    assert caught[0].details["holder"] == f"process {os.getpid()} on {socket.gethostname()}"
+
+
+def test_a_waiter_stops_when_its_caller_says_so(locks: Locks) -> None:
+    calls = 0
+
+    def check() -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 3:
+            raise RefusedError("the session is over")
+
+    caught: list[BaseException] = []
+
+    def wait() -> None:
+        try:
+            with locks.hold(MEMORY, timeout=30, check=check):
+                pass
+        except RefusedError as error:
+            caught.append(error)
+
+    with locks.hold(MEMORY):
+        thread = threading.Thread(target=wait)
+        thread.start()
+        thread.join(10)
+    assert str(caught[0]) == "the session is over"
+
+
+def test_a_killed_holder_is_followed_at_once(tmp_path: Path) -> None:
+    add(tmp_path, "one")
+    program = (
+        "import sys, time; sys.path[:0] = sys.argv[2:]; from pathlib import Path\n"
+        "from tests.support.crash.documents import profile\n"
+        "with profile(Path(sys.argv[1])).transaction():\n    print('held', flush=True)\n    time.sleep(60)\n"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path), *sys.path], stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    holder.send_signal(signal.SIGSTOP)
+    mine, document = store(tmp_path)
+    with pytest.raises(BusyError) as caught, mine.transaction(timeout=0.2):
+        pass
+    assert str(holder.pid) in str(caught.value.details["holder"])
+    holder.kill()
+    holder.wait()
+    holder.stdout.close()
+
+    with mine.transaction(timeout=5) as transaction:
+        transaction.update(document, lambda _: [])
+    assert [note.word for note in diagnostics.history(mine.root)] == ["lock_recovered"]
+
+
+def test_a_child_that_ends_does_not_free_its_parents_lock(tmp_path: Path) -> None:
+    mine, _ = store(tmp_path)
+
+    def intrude() -> str:
+        try:
+            with profile(tmp_path).transaction(timeout=0.05):
+                return "entered"
+        except BusyError:
+            return "kept out"
+
+    with mine.transaction():
+        assert child(lambda: None).word == "acknowledged"
+        assert child(intrude).value == "kept out"
+
+
+ME = holders.this_process()
+DEAD = replace(ME, pid=2**22 + 5)
+
+
+@pytest.mark.parametrize(
+    ("record", "word"),
+    [
+        (b"", None),
+        (bytes(256), None),
+        (ME.record(holders.FREE), None),
+        (DEAD.record(), "lock_recovered"),
+        (replace(ME, pid=1, start="1").record(), "lock_recovered"),
+        (replace(ME, boot="another-boot").record(), "lock_recovered"),
+        (replace(ME, host="container-2", pid=1).record(), "lock_recovered"),
+        (ME.record(), "lock_recovered"),
+        (b"held host=", "lock_malformed"),
+        (DEAD.record()[:100] + bytes(156), "lock_malformed"),
+        (os.urandom(256), "lock_malformed"),
+        (b"x" * 5000, "lock_malformed"),
+    ],
+)
+def test_a_note_left_on_this_machine_lets_the_next_one_in(tmp_path: Path, record: bytes, word: str | None) -> None:
+    mark(tmp_path, record)
+
+    add(tmp_path, "one")
+
+    assert [note.word for note in diagnostics.history(tmp_path / "persona-mind")] == ([word] if word else [])
+    kept = [path.read_bytes() for path in lock_file(tmp_path).parent.glob("*.malformed.*")]
+    assert kept == ([record[: holders.MAX_READ]] if word == "lock_malformed" else [])
+    assert lock_file(tmp_path).stat().st_size == holders.RECORD_BYTES
+
+
+def test_a_note_of_another_machine_keeps_out_until_a_person_frees_it(tmp_path: Path) -> None:
+    mark(tmp_path, replace(ME, host="laptop", machine="other", boot="other").record())
+
+    with pytest.raises(RefusedError) as caught:
+        add(tmp_path, "one")
+    assert caught.value.reason == "lock_foreign"
+    assert "laptop" in str(caught.value)
+    assert "foreign_lock" in {finding.word for finding in doctor.examine(profile(tmp_path))}
+
+    doctor.free_lock(profile(tmp_path), ".locks/memory.transaction")
+    assert add(tmp_path, "one") == 1
+
+
+def test_a_released_note_of_another_machine_lets_in(tmp_path: Path) -> None:
+    mark(tmp_path, replace(ME, machine="other", boot="other").record(holders.FREE))
+
+    assert add(tmp_path, "one") == 1
+
+
+def test_a_live_process_in_the_note_means_the_kernel_does_not_keep_out(tmp_path: Path) -> None:
+    parent = holders.start_token(os.getppid())
+    if parent is None:
+        pytest.skip("this platform has no start tokens")
+    mark(tmp_path, replace(ME, pid=os.getppid(), start=parent).record())
+
+    with pytest.raises(RefusedError) as caught:
+        add(tmp_path, "one")
+    assert caught.value.reason == "lock_alive"
+
+
+def test_a_lock_file_replaced_while_held_stops_the_change(tmp_path: Path) -> None:
+    add(tmp_path, "one")
+    mine, document = store(tmp_path)
+    with mine.transaction() as transaction:
+        lock_file(tmp_path).unlink()
+        with pytest.raises(ConflictError) as caught:
+            transaction.update(document, lambda _: [])
+
+    assert caught.value.reason == "lock_replaced"
+    assert ids(tmp_path) == ["one"]
+
+
+def _hostile(path: Path, kind: str, victim: Path) -> None:
+    match kind:
+        case "link":
+            path.symlink_to(victim)
+        case "dangling link":
+            path.symlink_to(victim.with_name("nowhere"))
+        case "pipe":
+            os.mkfifo(path, 0o600)
+        case "directory":
+            path.mkdir()
+        case "hard link":
+            path.hardlink_to(victim)
+        case _:
+            listener = socket.socket(socket.AF_UNIX)
+            listener.bind(str(path))
+            listener.close()
+
+
+KINDS = ("link", "dangling link", "pipe", "directory", "socket")
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "hard link"])
+def test_a_lock_path_that_is_no_lock_file_is_refused(tmp_path: Path, kind: str) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("untouched")
+    lock_file(tmp_path).parent.mkdir(parents=True, mode=0o700)
+    _hostile(lock_file(tmp_path), kind, victim)
+
+    with pytest.raises((RefusedError, StorageError)):
+        add(tmp_path, "one")
+    assert victim.read_text() == "untouched"
+    assert not victim.with_name("nowhere").exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["elite.json", "elite.json.bak"])
+def test_a_store_path_that_is_no_file_is_refused_and_untouched(tmp_path: Path, kind: str, name: str) -> None:
+    add(tmp_path, "one")
+    add(tmp_path, "two")
+    victim = tmp_path / "victim"
+    victim.write_text("untouched")
+    path = store(tmp_path)[1].path.with_name(name)
+    path.unlink()
+    _hostile(path, kind, victim)
+
+    with pytest.raises((RefusedError, StorageError)):
+        add(tmp_path, "three")
+    assert victim.read_text() == "untouched"
+    assert not victim.with_name("nowhere").exists()
+
+
+def test_a_directory_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (tmp_path / "persona-mind").mkdir(mode=0o700)
+    (tmp_path / "persona-mind/memory").symlink_to(outside)
+
+    with pytest.raises(RefusedError):
+        add(tmp_path, "one")
+    assert not list(outside.iterdir())
+
+
+def test_the_root_itself_may_be_a_link(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    (tmp_path / "persona-mind").symlink_to(elsewhere)
+
+    add(tmp_path, "one")
+    assert (elsewhere / "memory/ltm/elite.json").is_file()
+
+
+def test_a_file_of_another_account_is_refused(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    add(tmp_path, "one")
+    os.chown(store(tmp_path)[1].path, 65534, 65534)
+
+    with pytest.raises(RefusedError) as caught:
+        add(tmp_path, "two")
+    assert caught.value.reason == "foreign_owner"
+
+
+def _original(root: Path) -> Path:
+    return store(root)[1].path.with_name("elite.json.lock")
+
+
+@pytest.mark.parametrize(
+    "token", ["{host}:{me}-1", "elsewhere:1-1", "no token", ""], ids=["alive", "foreign", "odd", "empty"]
+)
+def test_the_originals_lock_is_respected_while_its_holder_may_live(tmp_path: Path, token: str) -> None:
+    add(tmp_path, "one")
+    _original(tmp_path).write_text(token.format(host=socket.gethostname(), me=os.getpid()))
+    mine, document = store(tmp_path)
+
+    with mine.transaction(timeout=0.05) as transaction, pytest.raises(BusyError) as caught:
+        transaction.update(document, lambda _: [])
+    assert caught.value.reason == "original_release"
+    assert ids(tmp_path) == ["one"]
+
+
+def test_the_originals_lock_of_a_dead_process_is_passed_and_left(tmp_path: Path) -> None:
+    add(tmp_path, "one")
+    _original(tmp_path).write_text(f"{socket.gethostname()}:{2**22 + 7}-1")
+
+    add(tmp_path, "two")
+
+    assert _original(tmp_path).exists()
+
+
+def test_no_lock_of_the_originals_name_is_ever_made(tmp_path: Path) -> None:
+    add(tmp_path, "one")
+
+    assert not list((tmp_path / "persona-mind").rglob("*.lock"))
+    assert sorted(path.name for path in (tmp_path / "persona-mind/.locks").iterdir()) == ["memory.transaction"]
+
+
+def test_the_originals_lock_that_goes_away_is_waited_for(tmp_path: Path) -> None:
+    add(tmp_path, "one")
+    _original(tmp_path).write_text("elsewhere:1-1")
+    timer = threading.Timer(0.1, _original(tmp_path).unlink)
+    timer.start()
+
+    add(tmp_path, "two")
+
+    timer.join()
+    assert ids(tmp_path) == ["one", "two"]
+
+
+def test_threads_of_one_process_take_turns(tmp_path: Path) -> None:
+    mine, document = store(tmp_path)
+
+    def work(name: str) -> None:
+        for number in range(10):
+            row = document.row(Item(id=f"{name}{number}", text="t"))
+            with mine.transaction(timeout=60) as transaction:
+                transaction.update(document, lambda snapshot, row=row: [*snapshot.rows, row])  # type: ignore[misc]
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(set(ids(tmp_path))) == 40
+    assert document.read().sequence == 40
+
+
+def test_waiting_is_not_forever(tmp_path: Path) -> None:
+    began = time.monotonic()
+    mine, _ = store(tmp_path)
+    with mine.transaction():
+        assert child(lambda: _enter(tmp_path)).word == "BusyError"
+    assert time.monotonic() - began < 30
+
+
+def _enter(root: Path) -> None:
+    with profile(root).transaction(timeout=0):
+        pass
