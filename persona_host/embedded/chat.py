@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from persona_hooks.cards import Card
@@ -48,7 +49,7 @@ class Options:
 def chat(place: Place, options: Options) -> int:
     """Talk until the lines end or the person leaves; return the exit status."""
     at_terminal = not options.once and sys.stdin.isatty()
-    if at_terminal and sys.stdout.isatty() and not options.json and not options.plain:
+    if at_terminal and sys.stdout.isatty() and not options.json and not options.plain and find_spec("prompt_toolkit"):
         return _terminal(place, options)
     lines: Iterable[str | InvalidError] = options.once
     if not options.once:

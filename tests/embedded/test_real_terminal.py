@@ -149,3 +149,19 @@ def test_plain_on_a_terminal_has_no_sequences_at_all(environ: dict[str, str], pl
         terminal.send("\x04")
         assert terminal.end() == 0
     assert b"\x1b" not in terminal.raw
+
+
+def test_without_the_chat_extra_a_terminal_is_served_plainly(
+    environ: dict[str, str], place: Place, tmp_path: Path
+) -> None:
+    guard = tmp_path / "guard"
+    guard.mkdir()
+    (guard / "sitecustomize.py").write_text("import sys; sys.modules.update(prompt_toolkit=None, pydantic_ai=None)")
+    variables = {**environ, "TERM": "xterm-256color", "PYTHONPATH": str(guard)}
+    with OnTerminal("--model", "openai:any", environ=variables, cwd=place.cwd) as terminal:
+        terminal.wait_for(">")
+        terminal.send("hello\r")
+        terminal.wait_for('pip install "persona-mind[chat]"')
+        terminal.wait_for(">")
+        terminal.send("\x04")
+        assert terminal.end() == 0
