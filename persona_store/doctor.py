@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from persona_hooks.errors import CorruptError, PersonaError, UnsupportedVersionError
 from persona_store import cloud, diagnostics, files, foreign_lock, holders, jsontext, recovery, syncfiles
 from persona_store.document import Document
-from persona_store.layout import documents_below, family_of, files_below, quarantine_below
+from persona_store.layout import documents_below, family_of, files_below, quarantine_below, shown
 from persona_store.locks import LOCKS, LockName, Rank
 from persona_store.oserrors import storage_errors
 from persona_store.rows import RawCodec
@@ -45,7 +45,7 @@ def examine(profile: Profile) -> list[Finding]:
     if not os.path.isdir(root):  # noqa: PTH112 - by attribute, like the engine's own effects
         return []
     with storage_errors(root):
-        return [
+        findings = [
             *_modes(root),
             *_documents(profile),
             *_leftovers(root),
@@ -54,6 +54,7 @@ def examine(profile: Profile) -> list[Finding]:
             *_erasures(profile),
             *_history(root),
         ]
+    return [replace(found, path=shown(found.path), advice=shown(found.advice)) for found in findings]
 
 
 def _modes(root: Path) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ it is. A snapshot never changes, and the next one shares every row that stayed t
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
@@ -242,6 +243,8 @@ def check_relative(relative: str) -> list[str]:
         InvalidError: It is absolute, climbs, or holds a name that no document may have.
     """
     parts = relative.split("/")
-    if any(not part or part[0] == "." or "\0" in part or "\\" in part or len(part.encode()) > 180 for part in parts):
+    if any(
+        not part or part[0] == "." or "\0" in part or "\\" in part or len(os.fsencode(part)) > 180 for part in parts
+    ):
         raise InvalidError("a document's path must stay below its profile", field="relative")
     return parts

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from persona_hooks.errors import CorruptError, InvalidError, UnsupportedVersionError
 from persona_store import commit, files, jsontext
 from persona_store.document import Document
-from persona_store.layout import BACKUPS, documents_below, family_of, files_below, quarantine_below
+from persona_store.layout import BACKUPS, documents_below, family_of, files_below, quarantine_below, shown
 from persona_store.locks import DEFAULT_TIMEOUT, LockName, Rank
 from persona_store.oserrors import partly, storage_errors
 from persona_store.rows import RawCodec, Row
@@ -134,7 +134,7 @@ def erase(
         with profile.transaction(check, timeout) as transaction:
             tombstones.mark_swept(transaction, target.keys)
         left = tuple(residue(profile.root, target, outside))
-    return Erased(rows, tuple(dict.fromkeys(changed)), left)
+    return Erased(rows, tuple(dict.fromkeys(map(shown, changed))), left)
 
 
 def _erase_document(
@@ -233,8 +233,8 @@ def _clean_copy(root: Path, relative: str, target: Target) -> bool:
 
 def residue(root: Path, target: Target, outside: Iterable[Path] = ()) -> list[Residue]:
     """Name every file that still holds one of the texts, in the profile and in places that are not ours."""
-    inside = [Residue(os.fspath(root / found), outside=False) for found in _holding(root, target)]
-    beyond = [Residue(os.fspath(place / found), outside=True) for place in outside for found in _holding(place, target)]
+    inside = [Residue(shown(root / found), outside=False) for found in _holding(root, target)]
+    beyond = [Residue(shown(place / found), outside=True) for place in outside for found in _holding(place, target)]
     return inside + beyond
 
 

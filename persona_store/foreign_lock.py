@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _TOKEN: Final = re.compile(r"(?P<host>[^:\s]{1,255}):(?P<pid>[1-9]\d{0,9})-(?P<seq>\d{1,18})\s*", re.ASCII)
+_WAKER: Final = re.compile(r"(?P<host>[^:\s]{1,255}):(?P<pid>[1-9]\d{0,9}):\S{1,255}\s*", re.ASCII)
 _MAX_TOKEN: Final = 1024
 _POLL: Final = 0.025
 
@@ -38,6 +39,29 @@ def holder_of(store: Path) -> str | None:
     if match["host"] == socket.gethostname() and not _exists(int(match["pid"])):
         return None
     return f"process {match['pid']} of the TypeScript release"
+
+
+def reminding(store: Path) -> tuple[str, bool] | None:
+    """Name who of the original shows the reminders of a backlog, or return None when nobody of it does.
+
+    Its note ``<store>.wakeowner`` is judged as `holder_of` judges a lock; it is never created, replaced or removed.
+
+    Returns:
+        The words for it, and whether it is certainly alive: what is merely unclear is worth a warning.
+    """
+    path = store.with_name(f"{store.name}.wakeowner")
+    try:
+        status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute, for the fault shim
+    except FileNotFoundError:
+        return None
+    token = _read(path) if stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_TOKEN else None
+    match = _WAKER.fullmatch(token) if token is not None else None
+    if match is None:
+        return f"an unknown process of the TypeScript release (see {path})", False
+    if match["host"] != socket.gethostname():
+        host = re.sub(r"[^A-Za-z0-9._-]", "_", match["host"])[:64]
+        return f"the TypeScript release on {host} (see {path})", False
+    return (f"process {match['pid']} of the TypeScript release", True) if _exists(int(match["pid"])) else None
 
 
 def refuse(store: Path) -> None:

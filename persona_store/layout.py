@@ -60,3 +60,8 @@ def quarantine_below(root: Path) -> Iterator[str]:
     for relative in files_below(root):
         if _QUARANTINED.fullmatch(relative):
             yield relative
+
+
+def shown(path: str | os.PathLike[str]) -> str:
+    """Return a path as text that can always be printed; bytes that are no UTF-8 are escaped."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

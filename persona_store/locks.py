@@ -70,6 +70,7 @@ class Hold:
     path: Path
     descriptor: int
     recovered: str | None
+    process: int
 
     def check(self) -> None:
         """Make sure that the held file is still the one others would lock.
@@ -102,10 +103,16 @@ class _Taking(threading.local):
         self.holds: dict[Path, Hold] = {}
 
 
+def _forget() -> None:
+    """Let a forked child start with nothing held: its parent's locks stay its parent's."""
+    _paths_held.clear()
+    _held.locks.clear()
+
+
 _held: Final = _Held()
 _paths_held: Final[set[Path]] = set()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_paths_held.clear)
+    os.register_at_fork(after_in_child=_forget)
 
 
 class Locks:
@@ -175,7 +182,8 @@ class Locks:
         try:
             yield
         finally:
-            _held.locks.remove(entry)
+            if entry in _held.locks:
+                _held.locks.remove(entry)
 
     def _covering(self, name: LockName) -> Hold | None:
         """Return the transaction that already excludes everybody from this lock, once the order is right."""
@@ -190,6 +198,9 @@ class Locks:
         return covering
 
     def _let_go(self, lock: BaseFileLock, hold: Hold) -> None:
+        if os.getpid() != hold.process:
+            # A forked child leaves its parent's block: the number of the descriptor may mean another file by now.
+            return
         try:
             os.pwrite(hold.descriptor, holders.FREE, 0)
         except OSError:
@@ -261,7 +272,7 @@ class Locks:
             self._note(f"lock_{verdict}", path)
         _write_record(descriptor, me.record(), status.st_size)
         recovered = str(holder or "an unknown process") if verdict != "clean" else None
-        self._taking.holds[path] = Hold(path, descriptor, recovered)
+        self._taking.holds[path] = Hold(path, descriptor, recovered, me.pid)
 
 
 def _canceller(check: Callable[[], None] | None, stopped: list[BaseException]) -> Callable[[], bool] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -149,6 +150,25 @@ def test_a_killed_holder_is_followed_at_once(tmp_path: Path) -> None:
     assert [note.word for note in diagnostics.history(mine.root)] == ["lock_recovered"]
 
 
+def test_a_child_that_leaves_its_parents_block_touches_nothing(tmp_path: Path) -> None:
+    mine, document = store(tmp_path)
+    add(tmp_path, "one")
+
+    def leave() -> None:
+        block.__exit__(None, None, None)
+
+    block = mine.transaction()
+    transaction = block.__enter__()
+    try:
+        held = lock_file(tmp_path).read_bytes()
+        child(leave)
+        assert lock_file(tmp_path).read_bytes() == held
+        assert child(lambda: _enter(tmp_path)).word == "BusyError"
+        assert transaction.update(document, lambda _: []).changed
+    finally:
+        block.__exit__(None, None, None)
+
+
 def test_a_child_that_ends_does_not_free_its_parents_lock(tmp_path: Path) -> None:
     mine, _ = store(tmp_path)
 
@@ -251,9 +271,9 @@ def _hostile(path: Path, kind: str, victim: Path) -> None:
         case "hard link":
             path.hardlink_to(victim)
         case _:
-            listener = socket.socket(socket.AF_UNIX)
-            listener.bind(str(path))
-            listener.close()
+            # The name of a socket may be short only, so it is bound from where it lies.
+            with contextlib.chdir(path.parent), socket.socket(socket.AF_UNIX) as listener:
+                listener.bind(path.name)
 
 
 KINDS = ("link", "dangling link", "pipe", "directory", "socket")

@@ -71,7 +71,7 @@ MUTANTS = (
         "contended",
         "locks",
         "            lock.acquire(timeout=timeout, cancel_check=_canceller(check, stopped))\n",
-        "            self._taking.holds[path] = Hold(path, os.open(path, os.O_CREAT | os.O_RDWR, 0o600), None)\n",
+        "            self._taking.holds[path] = Hold(path, os.open(path, os.O_CREAT | os.O_RDWR, 0o600), None, os.getpid())\n",
     ),
     Mutant(
         "read outside the lock",
