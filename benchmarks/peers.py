@@ -57,7 +57,7 @@ def bm25s(_: Embedder | None) -> Maker | None:
 
 def mem0(embedder: Embedder | None) -> Maker | None:
     """mem0 with ``infer=False`` (no model rewrites what is stored) over a local qdrant."""
-    if embedder is None or not _there("mem0", "qdrant_client", "langchain_core"):
+    if embedder is None or not _there("mem0", "qdrant_client", "langchain"):
         return None
     from langchain_core.embeddings import Embeddings  # noqa: PLC0415 - optional
     from mem0 import Memory  # noqa: PLC0415 - optional

@@ -19,6 +19,7 @@ _WORD = re.compile(r"[^\W_]+", re.ASCII)
 _WORD_OF_ANY_SCRIPT = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b", re.ASCII)
 _STEMS_KEPT = 50_000
 _FALLBACK = "english"
 
@@ -125,7 +126,7 @@ class Analyser:
             language,
             negated=not NEGATIONS.isdisjoint(distinct),
             asks="?" in text or "？" in text,  # noqa: RUF001  the full-width mark is meant
-            timed=not TIMES.isdisjoint(distinct) or any(is_year(word) for word in distinct),
+            timed=not TIMES.isdisjoint(distinct) or _YEAR.search(text) is not None,
         )
 
     def labels(self, tags: Sequence[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -22,10 +23,16 @@ if TYPE_CHECKING:
     from persona_mind.recall.postings import Postings
     from persona_mind.recall.seats import Pick
 
-SELECTED = 20_000
-"""Postings read to select candidates. Words too frequent to fit in still weigh, but select nothing."""
-DEPTH = 40
-"""Candidates that are weighed in full, at least; four for each hit asked for when that is more."""
+SELECTED = 8_000
+"""Postings read to select candidates for a short answer. Words too frequent to fit in weigh, but select nothing."""
+COMMON_TAG = 8
+"""A tag that more than one in so many items have, such as a speaker's name, weighs but selects nothing."""
+FEW = 64
+"""Items that may have a tag without its being common."""
+DEPTH = 32
+"""Candidates that are weighed in full, at least; four for each hit asked for when that is more.
+
+Who asks for more hits than this pages through everything: then every word and tag selects."""
 EXPANDED = 10
 """The best candidates, whose neighbours become candidates too."""
 
@@ -82,8 +89,12 @@ def rank(postings: Postings, query: Query, k: int, profile: Profile, meaning: Me
     said = evidence.of_words(postings, query.terms, profile)
     tagged = evidence.of_tags(postings, query.terms, profile)
     dated = evidence.of_window(postings, query.span, profile) if query.span and profile.when else []
-    spoken, found, left_over = select(said, tagged)
     depth = max(DEPTH, 4 * k)
+    spoken, found, left_over = (
+        select(said, tagged, SELECTED, max(FEW, len(postings) // COMMON_TAG))
+        if k <= DEPTH
+        else select(said, tagged, sys.maxsize, len(postings))
+    )
     likest = meaning.best(depth) if meaning else []
     candidates = _candidates(found, dated, likest, depth)
     columns = [column for column in (*said, *tagged, *dated) if column.weight]
@@ -130,13 +141,22 @@ def _seating(postings: Postings, likest: Sequence[int], meaning: Meaning, profil
     return sorted(likest, key=lambda slot: -likeness[slot] - profile.asks * (slot in asking))
 
 
-def select(said: Sequence[Column], tagged: Sequence[Column]) -> tuple[dict[int, float], dict[int, float], list[Column]]:
-    """Add up the rarest columns of words, then of tags, as far as :data:`SELECTED` postings go.
+def select(
+    said: Sequence[Column], tagged: Sequence[Column], room: int, common: int
+) -> tuple[dict[int, float], dict[int, float], list[Column]]:
+    """Add up the rarest columns of words, as far as there is room for their postings, and of tags that are not common.
 
-    Returns the sums of the words, the sums of words and tags, and the columns of words that were left over.
+    Args:
+        said: The columns of words.
+        tagged: The columns of tags.
+        room: Postings to read at most, but for the rarest word's.
+        common: A tag that more items have selects nothing, unless nothing else does.
+
+    Returns:
+        The sums of the words, the sums of words and tags, and the columns of words that were left over.
     """
     spoken: dict[int, float] = {}
-    room, left_over = SELECTED, []
+    left_over: list[Column] = []
     for column in sorted(said, key=_size):
         if spoken and len(column.values) > room:
             left_over.append(column)
@@ -145,11 +165,10 @@ def select(said: Sequence[Column], tagged: Sequence[Column]) -> tuple[dict[int, 
         _add(spoken, column)
     found = spoken
     for column in sorted(tagged, key=_size):
-        if found and len(column.values) > room:
+        if found and len(column.values) > common:
             break
         if found is spoken:
             found = dict(spoken)
-        room -= len(column.values)
         _add(found, column)
     return spoken, found, left_over
 

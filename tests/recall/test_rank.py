@@ -134,6 +134,19 @@ def test_words_too_frequent_to_select_still_weigh(monkeypatch: pytest.MonkeyPatc
     assert "2" not in {hit.key for hit in rest}
 
 
+def test_a_tag_that_most_items_have_selects_nothing_beside_a_word() -> None:
+    said = [Doc(f"s{at}", "talk", ("Ann",), at=float(at)) for at in range(200)]
+    index = index_of(*said, Doc("a", "a suitcase", ("Ann",)), Doc("b", "a suitcase", ("Ben",)))
+    assert found(index, "Ann's suitcase") == ["a", "b"]
+    assert len(found(index, "Ann", 3)) == 3
+
+
+def test_who_asks_for_many_gets_every_match() -> None:
+    said = [Doc(f"s{at}", "talk", ("Ann",)) for at in range(200)]
+    index = index_of(*said, Doc("a", "a suitcase", ("Ann",)))
+    assert len(found(index, "Ann's suitcase", 500)) == index.count("Ann's suitcase") == 201
+
+
 @given(st.dictionaries(st.integers(0, 5000), st.floats(0, 20), max_size=900), st.integers(1, 60))
 def test_the_top_of_a_long_list_is_what_sorting_gives(sums: dict[int, float], most: int) -> None:
     expected = sorted(sums.values(), reverse=True)[:most]

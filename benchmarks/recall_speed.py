@@ -1,0 +1,166 @@
+"""How long a recall takes: ``python -m benchmarks.recall_speed [--peers]``.
+
+The texts are made up: words drawn by Zipf's law, the most frequent in a third of the texts as in speech, in sessions of
+twenty turns between two people. A question is five words of one turn and a speaker's name. With ``--peers`` the others
+answer the same questions over the same texts; their vectors are random, since only the search is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import itertools
+import random
+import statistics
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from benchmarks import peers
+from persona_mind.recall import CONVERSATION, ITEMS, Doc, Index
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+SIZES = (1_000, 10_000, 100_000)
+GOALS = {1_000: 0.5, 10_000: 2.0, 100_000: 15.0}
+"""Milliseconds that the median warm recall may take."""
+COLD = 40.0
+"""Milliseconds that indexing a thousand facts may take in a process that has indexed nothing yet."""
+QUESTIONS = 200
+PEERS_ASKED = 20
+VOCABULARY = 30_000
+SPEAKERS = ("Caroline", "Melanie")
+_SYLLABLES = ("ba", "ce", "di", "fo", "gu", "la", "me", "ni", "po", "ru", "sa", "te", "vi", "zo", "tra", "ste", "pli")
+_COLD_RUN = """
+import time
+from benchmarks.recall_speed import texts
+from persona_mind.recall import Doc, Index
+facts = [Doc(str(at), text, ("tag",)) for at, text in enumerate(texts(1000, 12))]
+started = time.perf_counter()
+Index().sync(facts)
+print(1000 * (time.perf_counter() - started))
+"""
+
+
+def texts(count: int, words: int) -> list[str]:
+    """Return so many texts of about so many words, the same each time."""
+    rng = random.Random(7)
+    vocabulary = ["".join(rng.choices(_SYLLABLES, k=rng.randint(2, 4))) for _ in range(VOCABULARY)]
+    weights = list(itertools.accumulate(1 / (rank + 3) for rank in range(VOCABULARY)))
+    small = ("the", "a", "of", "to", "and", "we", "it", "was")
+    made = []
+    for _ in range(count):
+        content = rng.choices(vocabulary, cum_weights=weights, k=max(3, int(rng.gauss(words * 0.6, words * 0.2))))
+        filler = rng.choices(small, k=max(1, int(len(content) * 0.6)))
+        both = content + filler
+        rng.shuffle(both)
+        made.append(" ".join(both))
+    return made
+
+
+def turns(count: int) -> list[Doc]:
+    """Return a long acquaintance: sessions of twenty turns, an hour each."""
+    return [
+        Doc(f"t{at}", text, (SPEAKERS[at % 2],), f"s{at // 20}", at, 1.6e9 + 3600.0 * at)
+        for at, text in enumerate(texts(count, 20))
+    ]
+
+
+def questions(docs: Sequence[Doc]) -> list[str]:
+    """Return questions about what was said: five words of a turn and a name."""
+    rng = random.Random(11)
+    asked = []
+    for _ in range(QUESTIONS):
+        words = rng.choice(docs).text.split()
+        asked.append(f"What did {rng.choice(SPEAKERS)} say of {' '.join(rng.sample(words, min(5, len(words))))}?")
+    return asked
+
+
+def _median(search: Callable[[str], object], asked: Sequence[str]) -> float:
+    for question in asked:
+        search(question)
+    took = []
+    for question in asked:
+        started = time.perf_counter()
+        search(question)
+        took.append(1000 * (time.perf_counter() - started))
+    return statistics.median(took)
+
+
+def _measure(size: int) -> None:
+    docs = turns(size)
+    asked = questions(docs)
+    index = Index()
+    started = time.perf_counter()
+    index.sync(docs)
+    built = time.perf_counter() - started
+    started = time.perf_counter()
+    index.sync(docs)
+    again = 1000 * (time.perf_counter() - started)
+    order = _median(lambda question: index.search(question, 10, CONVERSATION), asked)
+    items = _median(lambda question: index.search(question, 10, ITEMS), asked)
+    print(
+        f"{size:8d} items   turns {order:6.2f} ms   facts {items:6.2f} ms   (goal {GOALS[size]:4.1f})   "
+        f"index {built:5.2f} s   unchanged sync {again:6.1f} ms"
+    )
+
+
+class Noise:
+    """Vectors that mean nothing, of MiniLM's length, the same for the same text."""
+
+    name = "noise"
+
+    def embed(self, given: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row of unit length for each text."""
+        import numpy as np  # noqa: PLC0415 - only for peers
+
+        seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in given]
+        rows = np.stack([np.random.default_rng(seed).standard_normal(384, dtype=np.float32) for seed in seeds])
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def _measure_peers(size: int) -> None:
+    docs = turns(size)
+    asked = questions(docs)[:PEERS_ASKED]
+    held = {doc.key: doc.text for doc in docs}
+    for name, maker in peers.MAKERS.items():
+        make = maker(Noise())
+        if make is None:
+            print(f"{size:8d} items   {name}: not installed")
+            continue
+        with make(held) as search:
+            print(f"{size:8d} items   {name}: {_median(lambda question: search(question, 10), asked):.2f} ms")
+
+
+def cold() -> float:
+    """Return the milliseconds that a new process needs to index a thousand facts; the median of five."""
+    runs = [
+        subprocess.run([sys.executable, "-c", _COLD_RUN], check=True, capture_output=True, text=True) for _ in range(5)
+    ]
+    return statistics.median(float(run.stdout) for run in runs)
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.recall_speed", description=(__doc__ or "").split(":")[0]
+    )
+    parser.add_argument("--peers", action="store_true", help="measure others too, each where installed")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, choices=SIZES)
+    given = parser.parse_args(arguments)
+    print("median warm recall of 10, vectors off")
+    for size in given.sizes:
+        _measure(size)
+    print(f"cold index of 1,000 facts: {cold():.1f} ms (goal {COLD:.0f})")
+    if given.peers:
+        for size in given.sizes:
+            _measure_peers(size)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
