@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from persona_mind.kernel import clock
+from persona_mind.kernel import clock, kinds
 from persona_mind.kernel.identity import Key, handles, key
 from persona_mind.kernel.rowfields import UNKNOWN_ORIGIN, Moment, RowId, RowOrigin, RowPersona, RowTags, RowText
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-Kind = Literal["objective", "invariant", "preference", "convention", "gotcha", "rationale", "note"]
+Kind = kinds.Kind
 Tier = Literal["persona", "shared", "project", "stm"]
 
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+KINDS: Final = kinds.KINDS
 TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
 LONG: Final[tuple[Tier, ...]] = ("persona", "shared", "project")
 

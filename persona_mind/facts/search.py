@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from persona_mind.facts.files import Held, rows
-from persona_mind.facts.model import TIERS, Kind, Tier
+from persona_mind.facts.model import TIERS, Tier
 from persona_mind.facts.shown import ShownFact, shown
+from persona_mind.kernel.kinds import PRIORITY, prior
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,17 +23,6 @@ if TYPE_CHECKING:
     from persona_mind.kernel.scope import Scope
     from persona_mind.recall import Doc, Hit, Index
     from persona_store.document import Snapshot
-
-PRIORITY: Final[tuple[Kind, ...]] = (
-    "objective",
-    "invariant",
-    "preference",
-    "convention",
-    "rationale",
-    "gotcha",
-    "note",
-)
-"""Kinds by how much it costs to overlook one."""
 
 _VIEWS: Final = 6
 
@@ -166,5 +156,4 @@ def _doc(key: str, held: Held) -> Doc:
     from persona_mind.recall import Doc  # noqa: PLC0415 - as above
 
     fact = held.fact
-    prior = 1.0 - PRIORITY.index(fact.kind) / len(PRIORITY)
-    return Doc(key, fact.text, fact.tags, at=fact.seen.timestamp(), prior=prior)
+    return Doc(key, fact.text, fact.tags, at=fact.seen.timestamp(), prior=prior(fact.kind))
