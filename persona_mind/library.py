@@ -133,7 +133,7 @@ class Mind:
         return sorted(blocks, key=lambda block: block.order)
 
     def settle(self) -> None:
-        """Do what is done while nobody waits: expired working facts leave the disk."""
+        """Do what is done while nobody waits: what is due is told, what has expired leaves the disk."""
         self._plugin.agent_settled(self._session, Turn(generation=1))
 
     def call(
@@ -185,7 +185,7 @@ class Mind:
             scheduler=_Clocks(now),
             models=_NoModels(),
             verbs=self,
-            capabilities=Capabilities(branches=False, ui=False, models=False),
+            capabilities=Capabilities(branches=False, ui=False, models=False, scheduler=False),
             state=lambda: [PluginState("persona_mind", "loaded")],
         )
 

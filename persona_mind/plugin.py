@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 from persona_hooks.errors import PersonaError
 from persona_hooks.messages import SETTINGS_COLLECT, Message, SettingsQuery, SettingsReply
 from persona_hooks.specs import hookimpl
+from persona_mind.backlog.card import reminder
+from persona_mind.backlog.reminders import WAKE, Reminders
+from persona_mind.backlog.service import Backlog
+from persona_mind.backlog.verbs import GUIDE as BACKLOG_GUIDE
+from persona_mind.backlog.verbs import BacklogVerbs
 from persona_mind.capture.card import captured
 from persona_mind.capture.pipeline import CARD, Capture
 from persona_mind.facts.search import Views
@@ -14,6 +19,7 @@ from persona_mind.facts.service import Facts
 from persona_mind.facts.verbs import GUIDE, MemoryVerbs
 from persona_mind.injection.pipeline import Injection
 from persona_mind.kernel.access import Access
+from persona_mind.status.counts import Counts
 from persona_mind.status.verbs import MindVerbs
 from persona_mind.status.words import first_run
 from persona_store.transaction import Profile
@@ -39,35 +45,54 @@ class MindPlugin:
         self._host = host
         self._root = host.agent_dir / PROFILE
         self.access = Access(host.bus, host.home, host.environ)
-        self.facts = Facts(Profile(self._root, host.scheduler.now), host.scheduler.now)
+        profile = Profile(self._root, host.scheduler.now)
+        self.facts = Facts(profile, host.scheduler.now)
         self.views = Views(self.facts.files)
+        self.backlog = Backlog(profile, host.scheduler.now)
+        self.reminders = Reminders(host, self.access, self.backlog)
+        self.counts = Counts(self.access, self.views, self.backlog, host.ui)
         self.capture = Capture(self.access, self.facts, host.ui, self._notice)
-        self.injection = Injection(self.access, self.facts, self.views, host.bus, host.ui)
+        self.injection = Injection(self.access, self.facts, self.views, self.backlog, bus=host.bus, ui=host.ui)
         host.bus.provide(SETTINGS_COLLECT, self._settings)
 
     @hookimpl
     def register_verbs(self, registry: Registry) -> None:
         """Offer the verbs and say when a model should use them."""
         registry.add(*MemoryVerbs(self.access, self.facts, self.views, self._notice).verbs())
-        mind = MindVerbs(self._host, self.access, self.facts, self.views, self._preview, self._notice)
+        registry.add(*BacklogVerbs(self.access, self.backlog, self._notice, self._deferred).verbs())
+        mind = MindVerbs(
+            self._host,
+            self.access,
+            self.facts,
+            self.views,
+            self.backlog,
+            obstacle=self.reminders.obstacle,
+            preview=self._preview,
+            notice=self._notice,
+        )
         registry.add(*mind.verbs())
         registry.guide("memory", GUIDE)
+        registry.guide("backlog", BACKLOG_GUIDE)
 
     @hookimpl
     def register_renderers(self, renderers: Renderers) -> None:
         """Render our entries live, from the ids they hold."""
         renderers.add(CARD, self._card)
+        renderers.add(WAKE, self._reminder)
 
     @hookimpl
     def session_start(self, session: Session) -> None:
         """Begin afresh: nothing of the session before leaks into this one."""
         self._forget(session)
+        self.reminders.start(session)
         if self._host.capabilities.ui and not session.leg:
             self.capture.warm()
+            self.counts.show(session)
 
     @hookimpl
     def session_shutdown(self, session: Session) -> None:
         """Let go of the session."""
+        self.reminders.stop()
         self._forget(session)
 
     @hookimpl
@@ -86,20 +111,35 @@ class MindPlugin:
         return self.injection.blocks(session, prompt, self.capture.lines(session), turn)
 
     @hookimpl
+    def agent_start(self, session: Session) -> None:
+        """Show what is due where no timer could."""
+        self.reminders.turn(session)
+
+    @hookimpl
     def agent_settled(self, session: Session, turn: Turn) -> None:
-        """Clear expired working facts from disk, now that nobody waits."""
+        """Clear what has expired from disk, now that nobody waits, after what is due was shown."""
         if session.leg or not self.access.enabled(session):
             return
+        self.reminders.turn(session)
         try:
             owner = self.access.owner(session)
-            self.facts.sweep(self.access.scope(session, owner), self.access.permit(session, owner, turn))
+            scope, permit = self.access.scope(session, owner), self.access.permit(session, owner, turn)
+            self.facts.sweep(scope, permit)
+            self.backlog.sweep(scope.project, permit)
         except PersonaError:
             return  # the next quiet moment will do; readers leave expired rows out anyway
+        if self._host.capabilities.ui:
+            self.counts.show(session)
 
     def _forget(self, session: Session) -> None:
         self.access.forget(session)
         self.capture.forget(session)
         self.injection.forget(session)
+
+    def _deferred(self, session: Session) -> None:
+        self.reminders.changed(session)
+        if self._host.capabilities.ui:
+            self.counts.show(session)
 
     def _preview(self, session: Session, turn: Turn) -> str:
         return "\n\n".join(block.text for block in self.injection.preview(session, turn))
@@ -116,3 +156,6 @@ class MindPlugin:
 
     def _card(self, session: Session, data: Mapping[str, object]) -> Card:
         return captured(self.access, self.facts, session, data, lambda: first_run(self._root))
+
+    def _reminder(self, session: Session, data: Mapping[str, object]) -> Card:
+        return reminder(self.access, self.backlog, session, data)

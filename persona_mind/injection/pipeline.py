@@ -3,38 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from persona_hooks.errors import BusyError, ConflictError, PersonaError
 from persona_hooks.specs import Block
 from persona_mind.injection.brake import braked
 from persona_mind.injection.choose import Choice, Picked, choose, choose_working
+from persona_mind.injection.deferred import Deferred, choose_deferred
 from persona_mind.injection.render import Section, Tally, body, fenced, overhead
 from persona_mind.kernel.budget import TOTAL_TOKENS, Allowance, Caps, tokens
 from persona_store.structure import inline, new_fence_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from persona_hooks.bus import BusClient
     from persona_hooks.owner import Owner
     from persona_hooks.ports import Session, Ui
     from persona_hooks.turn import Turn
+    from persona_mind.backlog.service import Backlog
     from persona_mind.facts.model import Tier
     from persona_mind.facts.search import View, Views
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.access import Access
     from persona_mind.kernel.scope import Scope
 
+T = TypeVar("T")
+
 STABLE_ORDER: Final = 30
 TASK_ORDER: Final = 70
 FOOTER_TOKENS: Final = 110
 TASK_TOKENS: Final = 800
 """What the standing part always leaves for what the prompt brings."""
+BACKLOG_TOKENS: Final = 240
+"""What facts leave for the backlog, where there is one."""
 EMPTY: Final = (
-    "Nothing is remembered yet for this persona and project. The `memory` tool keeps what should last; "
-    "you may ignore this line."
+    "Nothing is remembered yet for this persona and project. The `memory` tool keeps what should last, the `backlog` "
+    "tool what is to be done later; you may ignore this line."
 )
 
 
@@ -54,16 +60,18 @@ class _Seen:
     long: Choice | None
     project: Choice | None
     working: Choice | None
+    deferred: Deferred
     known: int
 
 
 class Injection:
     """The injection of one plugin instance."""
 
-    def __init__(self, access: Access, facts: Facts, views: Views, bus: BusClient, ui: Ui) -> None:
+    def __init__(self, access: Access, facts: Facts, views: Views, backlog: Backlog, *, bus: BusClient, ui: Ui) -> None:
         self._access = access
         self._facts = facts
         self._views = views
+        self._backlog = backlog
         self._bus = bus
         self._ui = ui
         self._sessions: dict[tuple[str, str], _Known] = {}
@@ -112,16 +120,25 @@ class Injection:
         now = self._facts.now()
         long = self._view(known, scope, ("persona", "shared"), now)
         project = working = None
+        deferred = Deferred()
         if not lean and not scope.project.home:
             project = self._view(known, scope, ("project",), now)
             working = self._view(known, scope, ("stm",), now)
+            deferred = self._read(known, "backlog", lambda: self._deferred(scope, now)) or deferred
         turn.check()
-        seen = self._choose(prompt, long, project, working, objectives=objectives)
+        seen = self._choose(prompt, long, project, working, deferred, objectives=objectives)
         turn.check()
         return seen
 
     def _choose(
-        self, prompt: str, long: View | None, project: View | None, working: View | None, *, objectives: bool
+        self,
+        prompt: str,
+        long: View | None,
+        project: View | None,
+        working: View | None,
+        deferred: Deferred,
+        *,
+        objectives: bool,
     ) -> _Seen:
         """Choose from each view; what one of them says, a later one does not repeat."""
         caps = self.caps
@@ -132,16 +149,23 @@ class Injection:
         )
         said |= second.keys if second else frozenset()
         third = None if working is None else choose_working(working, caps.working, prompt, elsewhere=said)
-        return _Seen(first, second, third, sum(len(view.facts) for view in (long, project, working) if view))
+        known = sum(len(view.facts) for view in (long, project, working) if view)
+        return _Seen(first, second, third, deferred, known + deferred.known)
 
     def _view(self, known: _Known, scope: Scope, tiers: tuple[Tier, ...], now: datetime) -> View | None:
-        """Return a view; one file that cannot be read costs its own facts, and is told once."""
+        return self._read(known, tiers[0], lambda: self._views.view(scope, tiers, now))
+
+    def _deferred(self, scope: Scope, now: datetime) -> Deferred:
+        return choose_deferred(self._backlog, scope, self.caps.backlog, now)
+
+    def _read(self, known: _Known, name: str, read: Callable[[], T]) -> T | None:
+        """Return what is read; one file that cannot be read costs its own entries, and is told once."""
         try:
-            return self._views.view(scope, tiers, now)
+            return read()
         except (BusyError, ConflictError):
             raise
         except PersonaError as error:
-            if self._first(known, f"unreadable:{tiers[0]}"):
+            if self._first(known, f"unreadable:{name}"):
                 self._ui.notify(f"Memory could not be read in part: {error.message}", "warning")
             return None
 
@@ -153,7 +177,9 @@ class Injection:
         total = Allowance(TOTAL_TOKENS)
         total.reserve(FOOTER_TOKENS + 2 * tokens(overhead(known.key, persona)) + tokens("\n".join(notes)))
         stable = body(_standing(seen, persona, scope), total.part(TASK_TOKENS), tally, now)
-        task = body(_matched(seen, persona, scope), total, tally, now)
+        facts = total.part(BACKLOG_TOKENS) if seen.deferred.lines else total
+        task = body(_matched(seen, persona, scope), facts, tally, now)
+        task += body([Section("Backlog (to be done later)", seen.deferred.lines)], total, tally, now)
         if not lean and (line := tally.line()):
             task.append(line)
         self._warn(known, tally)
@@ -168,6 +194,8 @@ class Injection:
                 tally.skip("objective", choice.objectives_left)
                 tally.skip(name, choice.left)
                 tally.withheld += choice.withheld
+        tally.skip("backlog", seen.deferred.left)
+        tally.withheld += seen.deferred.withheld
         return tally
 
     def _warn(self, known: _Known, tally: Tally) -> None:

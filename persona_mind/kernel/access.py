@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from persona_hooks.ports import Session
     from persona_hooks.turn import Turn
     from persona_hooks.verbs import Call
-    from persona_mind.kernel.scope import Scope
+    from persona_mind.kernel.scope import Project, Scope
 
 SWITCH: Final = "persona-mind-switch"
 """The journal entry that holds ``{"enabled": bool}``; the last one in a log counts."""
@@ -80,8 +80,11 @@ class Access:
 
     def scope(self, session: Session, owner: Owner) -> Scope:
         """Return the owner's scope in the session's project."""
-        project = scopes.find_project(session.cwd, self._home)
-        return scopes.Scope(owner.persona, scopes.segment(owner.persona), project)
+        return scopes.Scope(owner.persona, scopes.segment(owner.persona), self.project(session))
+
+    def project(self, session: Session) -> Project:
+        """Return where the session works, whoever owns it."""
+        return scopes.find_project(session.cwd, self._home)
 
     def owner(self, session: Session) -> Owner:
         """Return the live owner; see ``persona_hooks.owner.live_owner``."""

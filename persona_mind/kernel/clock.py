@@ -45,6 +45,14 @@ def format(moment: datetime) -> str:  # noqa: A001 - read as clock.format, besid
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def from_milliseconds(number: float) -> str | None:
+    """Return the moment ``number`` milliseconds after 1970 as it stands in files; None where no calendar reaches it."""
+    try:
+        return format(datetime.fromtimestamp(number / 1000, UTC))
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
 def age(then: datetime, now: datetime) -> str:
     """Return how long ago ``then`` was, in whole days or more: ``today``, ``3d``, ``5w``, ``4mo``, ``2y``.
 

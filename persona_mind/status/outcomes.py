@@ -32,6 +32,7 @@ class Overview(Outcome):
         long: Private and shared facts.
         project: Facts of the project.
         working: Working facts of the project.
+        backlog: The owner's items that are still to be done in the project.
         home: The person works at home, which is no project.
         block: What the model is given.
         notice: What a person is told while nothing was ever stored.
@@ -41,6 +42,7 @@ class Overview(Outcome):
     long: int
     project: int
     working: int
+    backlog: int
     home: bool
     block: str = Field(default="", exclude=True)
     notice: str | None = Field(default=None, exclude=True)

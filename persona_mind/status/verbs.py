@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from persona_hooks.errors import PersonaError
 from persona_hooks.verbs import PEOPLE, NoParams, Verb
+from persona_mind.backlog.lines import shown as judged
 from persona_mind.facts.files import rows
 from persona_mind.facts.shown import shown
 from persona_mind.status import words
@@ -18,11 +20,17 @@ if TYPE_CHECKING:
     from persona_hooks.ports import Host, Session
     from persona_hooks.turn import Turn
     from persona_hooks.verbs import AnyVerb, Call
+    from persona_mind.backlog.model import Item
+    from persona_mind.backlog.service import Backlog
     from persona_mind.facts.model import Fact, Tier
     from persona_mind.facts.search import Views
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.access import Access
+    from persona_mind.kernel.scope import Project
     from persona_store.document import Document
+    from persona_store.document import Snapshot as Version
+
+T = TypeVar("T")
 
 NAMES: Final[dict[Tier, str]] = {
     "persona": "long-term",
@@ -41,6 +49,8 @@ class MindVerbs:
         access: The gate.
         facts: The service.
         views: Recall.
+        backlog: The backlog.
+        obstacle: Returns why no reminders of a project are shown here, else None.
         preview: Returns what the model would be given now.
         notice: Returns what a person is told before anything was ever stored, else None.
     """
@@ -49,6 +59,8 @@ class MindVerbs:
     access: Access
     facts: Facts
     views: Views
+    backlog: Backlog
+    obstacle: Callable[[Project], str | None]
     preview: Callable[[Session, Turn], str]
     notice: Callable[[], str | None]
 
@@ -74,6 +86,7 @@ class MindVerbs:
             long=len(long.facts),
             project=project,
             working=working,
+            backlog=0 if home else len(self.backlog.own(scope)),
             home=home,
             block=self.preview(call.session, call.turn),
             notice=self.notice(),
@@ -83,7 +96,12 @@ class MindVerbs:
         """Look at everything and touch nothing."""
         scope = self.access.scope(call.session, call.owner)
         settings = self.access.settings(call.session)
-        stores = tuple(_examined(NAMES[tier], tier, document) for tier, document in self.facts.files.documents(scope))
+        stores = tuple(
+            _examined(NAMES[tier], document, partial(_unsafe, tier))
+            for tier, document in self.facts.files.documents(scope)
+        )
+        stores += (_examined("backlog", self.backlog.files.document(scope.project), self._unsafe),)
+        obstacle = None if scope.project.home else self.obstacle(scope.project)
         return Report(
             root=str(self.facts.files.profile.root),
             host=self.host.name,
@@ -107,6 +125,7 @@ class MindVerbs:
             warnings=tuple(
                 _warning(store) for store in stores if store.state in {"invalid", "unusable"} or store.withheld
             )
+            + ((obstacle,) if obstacle else ())
             + tuple(f"plugin {item.name}: {item.detail}" for item in self.host.state() if item.state != "loaded"),
         )
 
@@ -118,12 +137,20 @@ class MindVerbs:
         """Turn memory on for the session."""
         return self._switch(call, on=True)
 
+    def _unsafe(self, snapshot: Version[Item]) -> int:
+        now = self.backlog.now()
+        return sum(bool(judged(item, now).withheld) for item in snapshot.values)
+
     def _switch(self, call: Call, *, on: bool) -> Switched:
         changed, durable = self.access.switch(call.session, on=on)
         return Switched(changed="yes" if changed else "no", enabled=on, durable=durable)
 
 
-def _examined(name: str, tier: Tier, document: Document[Fact]) -> Store:
+def _unsafe(tier: Tier, snapshot: Version[Fact]) -> int:
+    return sum(bool(shown(held).withheld) for held in rows(tier, snapshot))
+
+
+def _examined(name: str, document: Document[T], unsafe: Callable[[Version[T]], int]) -> Store:
     path = str(document.path)
     try:
         snapshot = document.read()
@@ -132,7 +159,7 @@ def _examined(name: str, tier: Tier, document: Document[Fact]) -> Store:
     damage = snapshot.damage
     if not snapshot.sequence and not snapshot.rows and damage is None:
         return Store(name=name, path=path, state="not created")
-    withheld = sum(bool(shown(held).withheld) for held in rows(tier, snapshot))
+    withheld = unsafe(snapshot)
     return Store(
         name=name,
         path=path,

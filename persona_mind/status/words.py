@@ -35,6 +35,7 @@ def overview(outcome: Overview) -> Card:
     """Show counts, then what the model is given."""
     who = outcome.persona or "no persona"
     project = " · home is no project" if outcome.home else f" · project {outcome.project} · working {outcome.working}"
+    project += "" if outcome.home else f" · backlog {outcome.backlog}"
     return Card(
         title=f"Mind of {who}: long-term {outcome.long}{project}",
         body=tuple(outcome.block.split("\n")) if outcome.block else ("(empty)",),

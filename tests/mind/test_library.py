@@ -97,8 +97,7 @@ def test_the_environment_is_honoured_where_it_is_given(agent_dir: Path, home: Pa
 
 
 def test_models_are_offered_one_tool_with_every_action_and_when_to_use_it(mind: Mind) -> None:
-    (tool,) = tools(mind.registry, "model")
-    assert tool.name == "memory"
+    tool = {tool.name: tool for tool in tools(mind.registry, "model")}["memory"]
     assert tool.parameters["properties"]["action"]["enum"] == ["forget", "promote", "read", "recall", "remember"]
     assert all(schema.get("description") for schema in tool.parameters["properties"].values())
     assert "once, before the final answer" in tool.description

@@ -21,6 +21,12 @@ CALLS: dict[str, dict[str, Any]] = {
     "memory.read": {"id": "abc"},
     "memory.forget": {"id": "abc"},
     "memory.promote": {"id": "abc"},
+    "backlog.add": {"text": "use tabs", "due": 60},
+    "backlog.list": {},
+    "backlog.take": {"id": "abc"},
+    "backlog.done": {"id": "abc"},
+    "backlog.drop": {"id": "abc"},
+    "backlog.snooze": {"id": "abc"},
     "mind.snapshot": {},
     "mind.doctor": {},
     "mind.off": {},
@@ -134,9 +140,9 @@ def test_a_disabled_companion_turns_memory_off(start: Start, project: Path, home
 def test_an_owner_that_changes_under_a_write_stops_it(start: Start, project: Path, profile: Path) -> None:
     desk = start(companion=False)
     answers = iter(["Ann"] + ["Bob"] * 9)
+    session = desk.open(cwd=project)
     desk.client.provide(COMPANION, lambda _: companion())
     desk.client.provide(MEMORY_OWNER, lambda _: owner(persona=next(answers)))
-    session = desk.open(cwd=project)
     answer = desk.runtime.call(
         "memory.remember", {"text": "use tabs"}, session=session, origin="user", audience="script"
     )

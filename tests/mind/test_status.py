@@ -78,6 +78,7 @@ def test_doctor_names_every_store_the_owner_and_the_project_and_shows_no_memory(
         ("shared", "not created"),
         ("project", "not created"),
         ("short-term", "not created"),
+        ("backlog", "not created"),
     ]
     assert "use tabs" not in answer.text + str(details)
     assert "mind.enabled" in answer.text

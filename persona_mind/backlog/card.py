@@ -1,0 +1,59 @@
+"""The card of a reminder: the log holds ids, and the words are looked up when it is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from persona_hooks.cards import Card
+from persona_hooks.errors import PersonaError
+from persona_mind.backlog.lines import line, shown
+from persona_store.structure import inline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from persona_hooks.ports import Session
+    from persona_mind.backlog.model import Item
+    from persona_mind.backlog.service import Backlog
+    from persona_mind.kernel.access import Access
+
+CHARACTERS: Final = 200
+GONE: Final = "(no longer in the backlog)"
+HINT: Final = "`/mind backlog take ID`, `snooze ID`, `done ID` or `drop ID`."
+
+
+def reminder(access: Access, backlog: Backlog, session: Session, data: Mapping[str, object]) -> Card:
+    """Return the card of a reminder as it is to be shown now.
+
+    What was removed since is not shown, and neither is anything without an owner or while memory is off.
+    """
+    listed = data.get("ids")
+    ids = [item for item in listed if isinstance(item, str)] if isinstance(listed, list | tuple) else []
+    given = data.get("more")
+    more = given if isinstance(given, int) and given > 0 else 0
+    number = len(ids) + more
+    lines = [f"[{handle}] {text}" for handle, text in zip(ids, _texts(access, backlog, session, ids), strict=True)]
+    return Card(
+        title="Reminder" if number == 1 else f"{number} reminders",
+        body=tuple(lines),
+        detail=(f"+{more} more; `/mind backlog` lists them",) if more else (),
+        hint=HINT,
+    )
+
+
+def _texts(access: Access, backlog: Backlog, session: Session, ids: Sequence[str]) -> list[str]:
+    try:
+        if not access.enabled(session):
+            return ["(memory is off)"] * len(ids)
+        scope = access.scope(session, access.owner(session))
+        found = backlog.recorded(scope.project, set(ids))
+    except PersonaError:
+        return ["(no owner)"] * len(ids)
+    return [_text(backlog, found[handle], scope.segment) if handle in found else GONE for handle in ids]
+
+
+def _text(backlog: Backlog, item: Item, segment: str) -> str:
+    text, _ = line(shown(item, backlog.now()), CHARACTERS)
+    whose = f" · {inline(item.persona)}" if item.persona not in {None, segment} and item.persona else ""
+    state = "" if item.active else f" ({item.state})"
+    return f"{text}{whose}{state}"

@@ -1,0 +1,25 @@
+"""The file that a project's backlog stands in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from persona_mind.backlog.model import Item
+
+if TYPE_CHECKING:
+    from persona_mind.kernel.scope import Project
+    from persona_store.document import Document
+    from persona_store.transaction import Profile
+
+FAMILY: Final = "backlog"
+
+
+class BacklogFiles:
+    """The backlogs of one profile, one a project. Making it, and naming a document, touches no disk."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+
+    def document(self, project: Project) -> Document[Item]:
+        """Return the document of a project; it has a lock of its own, apart from memory's."""
+        return self.profile.document(f"backlog/{project.slug}.json", Item, family=FAMILY)

@@ -1,0 +1,123 @@
+"""Items on their way out: judged once more, and turned into lines."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from persona_mind.backlog.model import State, Step  # noqa: TC001 - outcomes hold this, and pydantic reads it
+from persona_store.structure import inline
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from persona_mind.backlog.model import Item
+    from persona_mind.kernel.rowfields import RowOrigin
+
+EXCERPT: Final = 240
+_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+
+
+@dataclass(frozen=True, slots=True)
+class ShownItem:
+    """An item as it may be shown.
+
+    Attributes:
+        text: Its text; empty where it is withheld.
+        withheld: The rule that withholds it; empty where it is shown.
+        note: What was said when it was closed.
+        persona: Whose it is; empty where it is nobody's.
+        due: How far away its deadline is, in words; empty without one.
+        directive: It reads like an instruction, and a model wrote it.
+        history: What happened to it.
+    """
+
+    id: str
+    state: State
+    text: str
+    withheld: str
+    note: str
+    tags: tuple[str, ...]
+    persona: str
+    due: str
+    directive: bool
+    history: tuple[Step, ...]
+
+
+def shown(item: Item, now: datetime) -> ShownItem:
+    """Return an item as it may be shown now; a text, tag or note that breaks a rule withholds the whole."""
+    note_origin = item.note_origin or item.brought_by
+    parts = [
+        (item.text, item.brought_by),
+        (item.note or "", note_origin),
+        *((tag, item.brought_by) for tag in item.tags),
+    ]
+    broken, texts, directive = _judged(tuple(parts))
+    text, note, *tags = texts
+    return ShownItem(
+        id=item.id,
+        state=item.state,
+        text=text,
+        withheld=broken,
+        note=note,
+        tags=tuple(tags),
+        persona=item.persona or "",
+        due=due_label(item.deadline, now) if item.active else "",
+        directive=directive,
+        history=item.history or (),
+    )
+
+
+@lru_cache(maxsize=64)
+def _judged(parts: tuple[tuple[str, RowOrigin], ...]) -> tuple[str, tuple[str, ...], bool]:
+    """Return the rule that withholds an item, if one does; its texts as they are shown; whether one is a directive.
+
+    The same few items stand in every request, so what was judged once is kept.
+    """
+    # The scanner takes a while to load, and an empty backlog needs none.
+    from persona_store.admission import Shown, show  # noqa: PLC0415
+
+    judged = [show(text, origin) for text, origin in parts]
+    broken = next((part.rule for part in judged if not isinstance(part, Shown)), "")
+    texts = tuple("" if broken or not isinstance(part, Shown) else part.text for part in judged)
+    return broken, texts, any(isinstance(part, Shown) and "directive" in part.flags for part in judged)
+
+
+def due_label(deadline: float | None, now: datetime) -> str:
+    """Return how far away a deadline is: ``now``, ``in 5m``, ``2h overdue``; empty without one.
+
+    Less than a second either way is now; anything else is rounded up to whole seconds, minutes, hours or days.
+    """
+    if deadline is None:
+        return ""
+    left = deadline / 1000 - now.timestamp()
+    if not math.isfinite(left):
+        return "unknown"
+    if abs(left) <= 1:
+        return "now"
+    unit, seconds = next(pair for pair in _UNITS if abs(left) >= pair[1])
+    number = math.ceil(abs(left) / seconds)
+    return f"in {number}{unit}" if left > 0 else f"{number}{unit} overdue"
+
+
+def excerpt(text: str, limit: int = EXCERPT) -> tuple[str, bool]:
+    """Return a text on one line, cut where that changes nothing of what it says, and whether that is all of it."""
+    line = inline(text)
+    if len(line) <= limit:
+        return line, True
+    # Most texts are short, and the analysis behind excerpts takes a while to load.
+    from persona_mind.recall.excerpt import excerpt as cut  # noqa: PLC0415
+
+    found = cut(line, limit)
+    return found.text, found.whole
+
+
+def line(item: ShownItem, limit: int = EXCERPT) -> tuple[str, bool]:
+    """Return an item's line wherever items are listed, and whether it shows the whole text."""
+    if item.withheld:
+        return f"[withheld: {item.withheld}]", True
+    text, whole = excerpt(item.text, limit)
+    said = "said by a model, not the user: " if item.directive else ""
+    return f"{said}{text}" if text else "(too long to show in part; list it by its id)", whole

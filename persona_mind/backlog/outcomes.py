@@ -1,0 +1,65 @@
+"""What the ``backlog`` verbs return. Details hold ids and counts; what is to be done stands in the card only."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from persona_hooks.verbs import Outcome
+from persona_mind.backlog.lines import ShownItem
+from persona_mind.backlog.model import State
+
+
+class Added(Outcome):
+    """An item was queued.
+
+    Attributes:
+        due: When it will be reminded of, RFC 3339.
+        due_label: How far away that is.
+        expires_at: When it ends.
+        refreshed: It was open already, and lives longer now.
+        notice: What a person is told the first time.
+    """
+
+    id: str
+    state: State
+    due: str | None = None
+    due_label: str = Field(default="", exclude=True)
+    expires_at: str | None = None
+    refreshed: bool = False
+    notice: str | None = Field(default=None, exclude=True)
+
+
+class Listed(Outcome):
+    """Items, the most urgent first.
+
+    Attributes:
+        count: How many are shown.
+        total: How many there are of the kind that was asked for.
+        max: How many were allowed.
+        withheld: How many are not shown for want of room.
+        withheld_unsafe: How many are shown as a placeholder, because their text breaks a rule now.
+        whole: The one item that was asked for is shown whole.
+    """
+
+    count: int
+    total: int
+    max: int
+    withheld: int
+    withheld_unsafe: int = 0
+    ids: tuple[str, ...]
+    items: tuple[ShownItem, ...] = Field(default=(), exclude=True)
+    whole: bool = Field(default=False, exclude=True)
+    everyone: bool = Field(default=False, exclude=True)
+
+
+class Shifted(Outcome):
+    """An item was taken, closed or put off.
+
+    Attributes:
+        due: When it will be reminded of, RFC 3339.
+    """
+
+    id: str
+    state: State
+    due: str | None = None
+    item: ShownItem = Field(exclude=True)

@@ -1,0 +1,55 @@
+"""What of the backlog stands in a request: the owner's own items, what was taken first, then what is due soonest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from persona_mind.backlog.lines import line, shown
+from persona_mind.injection.render import Ready
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from persona_mind.backlog.service import Backlog
+    from persona_mind.kernel.scope import Scope
+
+KIND: Final = "backlog"
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """The items of one request.
+
+    Attributes:
+        lines: Those that were chosen.
+        left: How many more there are.
+        withheld: How many were passed over because their text breaks a rule.
+    """
+
+    lines: tuple[Ready, ...] = ()
+    left: int = 0
+    withheld: int = 0
+
+    @property
+    def known(self) -> int:
+        """How many there are."""
+        return len(self.lines) + self.left + self.withheld
+
+
+def choose_deferred(backlog: Backlog, scope: Scope, cap: int, now: datetime) -> Deferred:
+    """Return the owner's most urgent items, at most ``cap``. Reads only."""
+    lines: list[Ready] = []
+    withheld = 0
+    items = backlog.own(scope)
+    for item in items:
+        if len(lines) >= cap:
+            break
+        out = shown(item, now)
+        if out.withheld:
+            withheld += 1
+            continue
+        text, whole = line(out)
+        due = f" (due {out.due})" if out.due else ""
+        lines.append(Ready(KIND, f"- [{out.id}] ({out.state}) {text}{due}", whole))
+    return Deferred(tuple(lines), len(items) - len(lines) - withheld, withheld)
