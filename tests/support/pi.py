@@ -176,10 +176,10 @@ class Pi:
 
 
 def children(pid: int) -> list[int]:
-    """Return the process ids of ``pid``'s children."""
-    listing = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True)  # noqa: S607
-    pairs = [line.split() for line in listing.stdout.splitlines()]
-    return [int(child) for child, parent in pairs if int(parent) == pid]
+    """Return the process ids of ``pid``'s children that still run."""
+    listing = subprocess.run(["ps", "-eo", "pid=,ppid=,stat="], capture_output=True, text=True, check=True)  # noqa: S607
+    rows = [line.split() for line in listing.stdout.splitlines()]
+    return [int(child) for child, parent, state in rows if int(parent) == pid and not state.startswith("Z")]
 
 
 def gone(pid: int, seconds: float = 20.0) -> bool:

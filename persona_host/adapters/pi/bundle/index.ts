@@ -164,7 +164,7 @@ class Bridge {
   }
 
   async command(line: string): Promise<void> {
-    await this.link.whenStarted(COMMAND_SECONDS * 1000);
+    await this.link.whenUsable(COMMAND_SECONDS * 1000);
     try {
       const answer = await this.link.request("command", this.here({ line }), { seconds: COMMAND_SECONDS });
       if (answer.changed !== "no") this.outdated = true;
@@ -180,7 +180,7 @@ class Bridge {
   }
 
   async tool(name: string, args: Json, signal: AbortSignal | undefined): Promise<Json> {
-    await this.link.whenStarted(PATIENCE_MS);
+    await this.link.whenUsable(PATIENCE_MS);
     const options = { seconds: TOOL_SECONDS, ...(signal === undefined ? {} : { signal }) };
     return this.link.request("tool", this.here({ name, arguments: args }), options);
   }

@@ -66,8 +66,8 @@ export class Link {
   private serving = new Map<unknown, AbortController>();
   private nextId = 1;
   private restarts: number[] = [];
-  private started: Promise<void> = Promise.resolve();
-  private settleStart: () => void = () => {};
+  private usable: Promise<void> = Promise.resolve();
+  private release: (() => void) | undefined;
   private patience = 0;
   private stderr = "";
   /** Why there is no memory, for a person; empty while there is. */
@@ -88,9 +88,7 @@ export class Link {
     this.state = "starting";
     this.reason = "it is still starting";
     this.patience = Date.now() + patienceMs;
-    this.started = new Promise((resolve) => {
-      this.settleStart = resolve;
-    });
+    this.hold();
     const [program, ...args] = this.options.command;
     if (program === undefined) return this.giveUp("no Python interpreter is configured; run `persona install pi`");
     this.launch(program, args);
@@ -98,7 +96,7 @@ export class Link {
 
   /** Ask for the outcome of an event: undefined where the child is slow or gone, and nobody waits for it twice. */
   async ask(method: string, params: Json, seconds: number): Promise<Json | undefined> {
-    if (this.state === "starting") await this.whenStarted(this.patience - Date.now());
+    if (this.state === "starting") await this.whenUsable(this.patience - Date.now());
     if (this.state !== "ready") return undefined;
     try {
       return await this.request(method, params, { seconds });
@@ -116,9 +114,9 @@ export class Link {
     }
   }
 
-  /** Resolve once the child is ready or has failed, at the latest after `ms`. */
-  async whenStarted(ms: number): Promise<void> {
-    if (ms > 0) await Promise.race([this.started, wait(ms)]);
+  /** Resolve once the child answers, or nobody tries any longer, at the latest after `ms`; for those who can wait. */
+  async whenUsable(ms: number): Promise<void> {
+    if (ms > 0) await Promise.race([this.usable, wait(ms)]);
   }
 
   /** Send a request and wait for its answer. Throws a `Refusal`; `lost` means that the outcome is unknown. */
@@ -157,7 +155,7 @@ export class Link {
     const goodbye = wasReady ? this.request("shutdown", { reason }, { seconds: 2 }).catch(() => undefined) : undefined;
     this.state = "closed";
     this.reason = "the session has ended";
-    this.settleStart();
+    this.letGo();
     await goodbye;
     this.dropAll("lost");
     if (child === undefined) return;
@@ -200,7 +198,7 @@ export class Link {
     this.state = "ready";
     this.reason = "";
     this.options.ready(greeting);
-    this.settleStart();
+    this.letGo();
   }
 
   private onNotReady(child: ChildProcessWithoutNullStreams, error: Error): void {
@@ -227,12 +225,25 @@ export class Link {
     this.start(0);
   }
 
+  /** From here to `letGo` the child cannot be used, through restarts as well. */
+  private hold(): void {
+    if (this.release !== undefined) return;
+    this.usable = new Promise((resolve) => {
+      this.release = resolve;
+    });
+  }
+
+  private letGo(): void {
+    this.release?.();
+    this.release = undefined;
+  }
+
   private giveUp(reason: string): void {
     if (this.isDown) return;
     this.state = "down";
     this.reason = reason;
     this.dropAll("off");
-    this.settleStart();
+    this.letGo();
     this.options.down(reason);
   }
 
@@ -241,9 +252,12 @@ export class Link {
     if (this.state !== "ready" || child === undefined) return;
     this.state = "slow";
     this.reason = "it does not answer";
+    this.hold();
     this.request("ping", {}, { seconds: PING_SECONDS }).then(
       () => {
-        if (this.state === "slow" && this.child === child) [this.state, this.reason] = ["ready", ""];
+        if (this.state !== "slow" || this.child !== child) return;
+        [this.state, this.reason] = ["ready", ""];
+        this.letGo();
       },
       () => child.kill("SIGKILL"),
     );
