@@ -19,6 +19,10 @@ from persona_mind.facts.service import Facts
 from persona_mind.facts.verbs import GUIDE, MemoryVerbs
 from persona_mind.injection.pipeline import Injection
 from persona_mind.kernel.access import Access
+from persona_mind.kernel.admitting import Reviewed
+from persona_mind.quarantine.holding import Holding
+from persona_mind.quarantine.service import Quarantine
+from persona_mind.quarantine.verbs import QuarantineVerbs
 from persona_mind.status.counts import Counts
 from persona_mind.status.verbs import MindVerbs
 from persona_mind.status.words import first_run
@@ -54,6 +58,7 @@ class MindPlugin:
         self.capture = Capture(self.access, self.facts, host.ui, self._notice)
         self.injection = Injection(self.access, self.facts, self.views, self.backlog, bus=host.bus, ui=host.ui)
         host.bus.provide(SETTINGS_COLLECT, self._settings)
+        self.quarantine = Quarantine(profile, host.scheduler.now)
 
     @hookimpl
     def register_verbs(self, registry: Registry) -> None:
@@ -64,6 +69,8 @@ class MindPlugin:
             self._host,
             self.access,
             self.facts,
+        registry = Reviewed(registry, Holding(self.access, self.quarantine))
+        registry.add(*QuarantineVerbs(self.access, self.quarantine, self._host.verbs).verbs())
             self.views,
             self.backlog,
             obstacle=self.reminders.obstacle,

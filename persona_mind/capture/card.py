@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.cards import Card, clip
+from persona_hooks.cards import Card, clip, one_line
 from persona_hooks.errors import PersonaError
 from persona_mind.facts.shown import shown
-from persona_store.structure import inline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,4 +54,4 @@ def _text(facts: Facts, scope: Scope, handle: str) -> str:
         fact = shown(facts.read(scope, handle))
     except PersonaError:
         return GONE
-    return f"[withheld: {fact.withheld}]" if fact.withheld else clip(f"({fact.kind}) {inline(fact.text)}", COLUMNS)
+    return f"[withheld: {fact.withheld}]" if fact.withheld else clip(f"({fact.kind}) {one_line(fact.text)}", COLUMNS)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from persona_mind.kernel import clock, kinds
+from persona_mind.kernel.approvals import RowApprovals
 from persona_mind.kernel.identity import Key, handles, key
 from persona_mind.kernel.rowfields import UNKNOWN_ORIGIN, Moment, RowId, RowOrigin, RowPersona, RowTags, RowText
 
@@ -40,6 +41,7 @@ class Fact(BaseModel):
         source: Where it comes from, in the words of whoever recorded it.
         derived_from: Ids of facts that it was made from.
         origin: Who brought the words; None on rows of another program.
+        approvals: What a person approved of it, where a stranger's words needed that.
     """
 
     model_config = ConfigDict(
@@ -58,6 +60,7 @@ class Fact(BaseModel):
     source: Annotated[str, Field(max_length=MAX_SOURCE)] | None = None
     derived_from: Annotated[tuple[RowId, ...], Field(max_length=MAX_DERIVED)] | None = None
     origin: RowOrigin | None = None
+    approvals: RowApprovals | None = None
 
     @cached_property
     def key(self) -> Key:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from persona_mind.kernel.approvals import MAX_APPROVALS
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -79,6 +81,7 @@ def refreshed(old: Fact, new: Fact) -> Fact:
             "derived_from": new.derived_from or old.derived_from,
             "supersedes": new.supersedes or old.supersedes,
             "origin": origin,
+            "approvals": tuple(dict.fromkeys((*(new.approvals or ()), *(old.approvals or ()))))[:MAX_APPROVALS] or None,
         }
     )
 

@@ -16,6 +16,7 @@ from persona_mind.facts.files import FactFiles, Held
 from persona_mind.facts.model import TIERS, Fact, Kind, LongFact, Tier, WorkingFact
 from persona_mind.facts.resolve import resolve
 from persona_mind.kernel import clock, identity
+from persona_mind.kernel.approvals import approvals_of
 from persona_mind.kernel.rowfields import LIFE_HOURS, MAX_TEXT, units
 from persona_mind.kernel.scope import DEFAULT_SEGMENT
 
@@ -221,6 +222,7 @@ def _fact(scope: Scope, draft: Draft, now: datetime) -> Fact:
         source=draft.source.text if draft.source and draft.source.text.strip() else None,
         derived_from=draft.derived_from or None,
         origin=draft.text.origin,
+        approvals=approvals_of((draft.text, *draft.tags, draft.source)),
     )
 
 

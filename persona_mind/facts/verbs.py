@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from persona_hooks.cards import one_line
 from persona_hooks.verbs import EVERYONE, Verb
 from persona_mind.facts import words
 from persona_mind.facts.outcomes import Gone, Line, Opened, Promoted, Recalled, Remembered
@@ -13,7 +14,6 @@ from persona_mind.facts.part import part
 from persona_mind.facts.service import Draft
 from persona_mind.facts.shown import shown
 from persona_mind.kernel.admitting import admitted
-from persona_store.structure import inline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,8 +63,8 @@ class MemoryVerbs:
         scope, permit = self.access.enter(call)
         draft = Draft(
             kind=params.kind,
-            text=admitted(params.text, call.origin, "text"),
-            tags=tuple(admitted(tag, call.origin, "tags") for tag in params.tags),
+            text=admitted(params.text.strip(), call.origin, "text"),
+            tags=tuple(admitted(tag.strip(), call.origin, "tags") for tag in params.tags),
             tier=destination(params),
             ttl_hours=params.ttl_hours,
             supersedes=params.supersedes,
@@ -136,5 +136,5 @@ class MemoryVerbs:
 
 def _line(held: Held, query: str) -> Line:
     fact = shown(held)
-    text, whole = part(inline(fact.text), EXCERPT, query)
+    text, whole = part(one_line(fact.text), EXCERPT, query)
     return Line(fact=fact, excerpt=text, whole=whole)

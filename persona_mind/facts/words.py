@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.cards import Card
-from persona_store.structure import inline
+from persona_hooks.cards import Card, one_line
 
 if TYPE_CHECKING:
     from persona_mind.facts.model import Tier
@@ -65,12 +64,11 @@ def opened(outcome: Opened) -> Card:
     fact = outcome.fact
     body = (f"[withheld: {fact.withheld}]",) if fact.withheld else tuple(fact.text.split("\n"))
     return Card(
-        title=f"{outcome.kind.capitalize()} {outcome.id} in {PLACES[outcome.scope]}",
+        title=f"{outcome.kind.capitalize()} {outcome.id} in {PLACES[outcome.scope]}, {_brought(fact)}",
         body=body,
         detail=_sentences(
-            f"tags: {', '.join(map(inline, fact.tags))}" if fact.tags else "",
-            f"source: {inline(fact.source)}" if fact.source else "",
-            f"brought by: {outcome.origin}{', and it reads like an instruction' if fact.directive else ''}",
+            f"tags: {', '.join(map(one_line, fact.tags))}" if fact.tags else "",
+            f"source: {one_line(fact.source)}" if fact.source else "",
             f"persona: {fact.persona}" if fact.persona else "",
             f"recorded {outcome.recorded_at}, last {outcome.last_seen_at}",
             f"expires {outcome.expires_at}" if outcome.expires_at else "",
@@ -96,11 +94,22 @@ def promoted(outcome: Promoted) -> Card:
     return Card(title=f"Kept for good in {PLACES[outcome.scope]} [{outcome.id}]", level="success")
 
 
-def mark(fact: ShownFact) -> str:
-    """Return what stands before a fact's text wherever facts are listed: its kind, and who said it if that matters."""
-    by = f" · {fact.persona}" if fact.tier == "stm" and fact.persona else ""
-    said = " · said by a model, not the user" if fact.directive else ""
-    return f"{fact.kind}{by}{said}"
+def mark(fact: ShownFact, *, told: bool = True) -> str:
+    """Return what stands before a fact's text wherever facts are listed: its kind, whose it is, who brought it.
+
+    Args:
+        fact: The fact.
+        told: Name the person, too; without it, what nobody is named for is the person's own.
+    """
+    whose = f" · {fact.persona}" if fact.tier == "stm" and fact.persona else ""
+    brought = f" · {_brought(fact)}" if told or fact.origin != "user" else ""
+    return f"{fact.kind}{whose}{brought}"
+
+
+def _brought(fact: ShownFact) -> str:
+    # Where it reads like an order, it must not be taken for the person's.
+    order = ", not the user" if fact.directive else ", approved" if fact.approved else ""
+    return f"by {fact.origin}{order}"
 
 
 def _line(line: Line) -> str:

@@ -166,7 +166,7 @@ def test_rows_that_break_a_rule_are_passed_over_and_told_once(mind: Mind, profil
     poisoned = [row(f"token {number} is {secret}") for number in range(12)]
     plant(profile / "memory" / "ltm" / "Ann.json", *poisoned, row("use tabs"))
     text = mind.inject("token")
-    assert items(text) == ["- [note] use tabs (1d)"]
+    assert items(text) == ["- [note · by import] use tabs (1d)"]
     assert "12 withheld" in text
     assert secret not in text
     mind.inject("token")

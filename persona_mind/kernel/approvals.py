@@ -1,0 +1,68 @@
+"""What a person approved, kept on the row that holds it: the way out lets exactly that pass, and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from persona_mind.kernel.rowfields import RowOrigin
+    from persona_store.admission import Admitted, Shown, Withheld
+
+MAX_RULES: Final = 8
+MAX_APPROVALS: Final = 128
+"""On one row: a text, a source and as many tags as a row may have, with room to spare."""
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Rule = Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class RowApproval(BaseModel):
+    """A person's consent to one text of a row.
+
+    Attributes:
+        digest: SHA-256 of the text, so that the consent cannot be moved to another one.
+        rules: The rules that it excuses.
+        rules_version: The version of the rules it was given under.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, strict=True, extra="ignore", alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
+
+    digest: Digest
+    rules: Annotated[tuple[Rule, ...], Field(max_length=MAX_RULES)]
+    rules_version: int
+
+
+RowApprovals = Annotated[tuple[RowApproval, ...], Field(max_length=MAX_APPROVALS)]
+
+
+def approvals_of(texts: Iterable[Admitted | None]) -> tuple[RowApproval, ...] | None:
+    """Return what has to stand on a row that holds these texts; None where nobody had to approve anything."""
+    given = [text.approval for text in texts if text is not None and text.approval is not None]
+    found = (RowApproval(digest=one.digest, rules=one.rules, rules_version=one.rules_version) for one in given)
+    return tuple(dict.fromkeys(found)) or None
+
+
+def judged(text: str, origin: RowOrigin, approvals: tuple[RowApproval, ...] | None) -> Shown | Withheld:
+    """Return one text of a row as it may be shown now; see ``persona_store.admission.show``.
+
+    Args:
+        text: As it is stored.
+        origin: The row's.
+        approvals: The row's.
+    """
+    # The scanner takes a while to load, and an empty memory needs none.
+    from persona_store.admission import Approval, Withheld, show  # noqa: PLC0415
+
+    verdict = show(text, origin)
+    for given in approvals or ():
+        if not isinstance(verdict, Withheld):
+            break
+        verdict = show(text, origin, approval=Approval(given.digest, given.rules, given.rules_version))
+    return verdict
