@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from persona_mind.recall.embed import Embedder
 
-MOST = 50
-"""Hits asked for in one call; ten are judged, more tell which five sessions come first."""
+MOST = 20
+"""Hits asked for in one call; ten are judged, the others tell which five sessions come first."""
 CUES = Path(__file__).with_name("cues.json")
 
 
@@ -144,7 +144,7 @@ def _peers(conversations: Sequence[Conversation], embedder: Embedder | None) -> 
     for name, maker in makers.items():
         make = maker(embedder)
         if make is None:
-            print(f"\n{name}: not installed, or no vectors given")
+            print(f"\n{name}: not installed, cannot run here, or no vectors given")
             continue
         rankings: dict[str, list[str]] = {}
         took = []

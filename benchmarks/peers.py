@@ -5,6 +5,7 @@ A maker takes the texts of one conversation by key and yields a search. Vectors 
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -96,7 +97,8 @@ def mem0(embedder: Embedder | None) -> Maker | None:
 
 def sqlite_store(embedder: Embedder | None) -> Maker | None:
     """LangGraph's SqliteStore over sqlite-vec."""
-    if embedder is None or not _there("langgraph.store.sqlite", "sqlite_vec"):
+    loads_extensions = hasattr(sqlite3.Connection, "enable_load_extension")
+    if embedder is None or not loads_extensions or not _there("langgraph.store.sqlite", "sqlite_vec"):
         return None
     from langgraph.store.sqlite import SqliteStore  # noqa: PLC0415 - optional
 

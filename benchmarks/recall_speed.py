@@ -131,7 +131,7 @@ def _measure_peers(size: int) -> None:
     for name, maker in peers.MAKERS.items():
         make = maker(Noise())
         if make is None:
-            print(f"{size:8d} items   {name}: not installed")
+            print(f"{size:8d} items   {name}: not installed, or cannot run here")
             continue
         with make(held) as search:
             print(f"{size:8d} items   {name}: {_median(lambda question: search(question, 10), asked):.2f} ms")
