@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from persona_mind.status.outcomes import Overview, Report, Store, Switched
+
+_FENCE: Final = re.compile(r"</?persona-mind-[0-9a-f]+[ >]|$")
 
 LACKING: Final = {
     "journal": "the session log takes no entries: notes, cards and the switch do not last",
@@ -32,13 +35,13 @@ def first_run(root: Path) -> str:
 
 
 def overview(outcome: Overview) -> Card:
-    """Show counts, then what the model is given."""
+    """Show counts, then what the model is given, without the fence that is meant for models only."""
     who = outcome.persona or "no persona"
     project = " · home is no project" if outcome.home else f" · project {outcome.project} · working {outcome.working}"
     project += "" if outcome.home else f" · backlog {outcome.backlog}"
     return Card(
         title=f"Mind of {who}: long-term {outcome.long}{project}",
-        body=tuple(outcome.block.split("\n")) if outcome.block else ("(empty)",),
+        body=tuple(line for line in outcome.block.split("\n") if not _FENCE.match(line)) or ("(empty)",),
         hint=outcome.notice or "",
     )
 
