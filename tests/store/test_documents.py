@@ -413,7 +413,7 @@ def test_file_times_mean_nothing(profile: Profile, facts: Document[Fact], stamp:
     assert [fact.id for fact in facts.read().values] == ["a", "b"]
 
 
-def test_an_error_names_the_file_and_no_text(profile: Profile, facts: Document[Fact]) -> None:
+def test_an_error_names_the_file_and_no_text(facts: Document[Fact]) -> None:
     lay(facts, whole('{"id": "a", "text": "very private"}')[:-3])
 
     with pytest.raises(CorruptError) as caught:

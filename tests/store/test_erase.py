@@ -20,7 +20,7 @@ from tests.support.crash.documents import Item
 if TYPE_CHECKING:
     from persona_store.jsontext import JsonValue
 
-SECRET = "The summer house code is known to Marlene"
+PRIVATE = "The summer house code is known to Marlene"
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 
 
@@ -29,7 +29,7 @@ def key_of(fields: dict[str, JsonValue]) -> str | None:
     return json.dumps(["note", " ".join(text.split()).casefold()]) if isinstance(text, str) else None
 
 
-TARGET = Target((SECRET,), (json.dumps(["note", SECRET.casefold()]),))
+TARGET = Target((PRIVATE,), (json.dumps(["note", PRIVATE.casefold()]),))
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def put(profile: Profile, relative: str, *texts: str) -> None:
         profile.update(document, lambda snapshot: [*snapshot.rows, *rows])
 
 
-def holding(root: Path, text: str = SECRET) -> list[str]:
+def holding(root: Path, text: str = PRIVATE) -> list[str]:
     return [
         str(path.relative_to(root)) for path in root.rglob("*") if path.is_file() and text.encode() in path.read_bytes()
     ]
@@ -56,14 +56,14 @@ def holding(root: Path, text: str = SECRET) -> list[str]:
 
 def fill(profile: Profile) -> None:
     """Everywhere the engine can keep a version of it."""
-    put(profile, "memory/ltm/elite.json", "first", SECRET)
+    put(profile, "memory/ltm/elite.json", "first", PRIVATE)
     put(profile, "memory/ltm/elite.json", "second")
-    put(profile, "memory/stm/app.json", SECRET.upper(), "working")
-    put(profile, "backlog/app.json", SECRET)
+    put(profile, "memory/stm/app.json", PRIVATE.upper(), "working")
+    put(profile, "backlog/app.json", PRIVATE)
     put(profile, "backlog/app.json", "another")
     backup.daily(profile)
     torn = profile.root / "memory/ltm/_shared.json"
-    put(profile, "memory/ltm/_shared.json", "kept", SECRET)
+    put(profile, "memory/ltm/_shared.json", "kept", PRIVATE)
     put(profile, "memory/ltm/_shared.json", "more")
     torn.write_bytes(torn.read_bytes()[:-4])
     put(profile, "memory/ltm/_shared.json", "after the repair")
@@ -76,7 +76,7 @@ def test_an_erased_text_is_in_no_file_of_the_profile(profile: Profile) -> None:
     erased = erase(profile, TARGET)
 
     assert holding(profile.root) == []
-    assert holding(profile.root, SECRET.upper()) == []
+    assert holding(profile.root, PRIVATE.upper()) == []
     assert erased.residue == ()
     assert erased.rows == 4
     kept = profile.document("memory/ltm/elite.json", Item).read().values
@@ -93,10 +93,10 @@ def test_rows_that_only_resemble_a_short_text_stay(profile: Profile) -> None:
 
 
 def test_what_lies_outside_is_reported_by_path(profile: Profile, tmp_path: Path) -> None:
-    put(profile, "memory/ltm/elite.json", SECRET)
+    put(profile, "memory/ltm/elite.json", PRIVATE)
     transcript = tmp_path / "sessions" / "log.jsonl"
     transcript.parent.mkdir()
-    transcript.write_text(json.dumps({"said": SECRET}))
+    transcript.write_text(json.dumps({"said": PRIVATE}))
 
     erased = erase(profile, TARGET, outside=[tmp_path / "sessions"])
 
@@ -106,12 +106,12 @@ def test_what_lies_outside_is_reported_by_path(profile: Profile, tmp_path: Path)
 def test_a_file_nobody_can_read_is_named_as_residue(profile: Profile) -> None:
     put(profile, "memory/ltm/elite.json", "fine")
     odd = profile.root / "memory/ltm/newer.json"
-    odd.write_text(json.dumps({"version": 7, "entries": [SECRET]}))
+    odd.write_text(json.dumps({"version": 7, "entries": [PRIVATE]}))
 
     erased = erase(profile, TARGET)
 
     assert [Path(found.path).name for found in erased.residue] == ["newer.json"]
-    assert SECRET in odd.read_text()
+    assert PRIVATE in odd.read_text()
 
 
 def test_a_place_of_a_faculty_is_swept_too(profile: Profile, tmp_path: Path) -> None:
@@ -119,16 +119,16 @@ def test_a_place_of_a_faculty_is_swept_too(profile: Profile, tmp_path: Path) -> 
         name = "receipts"
 
         def erase(self, target: Target) -> list[Path]:
-            assert target.in_value({"before": [f"{SECRET} "]})
+            assert target.in_value({"before": [f"{PRIVATE} "]})
             return [tmp_path / "receipts.json"]
 
-    put(profile, "memory/ltm/elite.json", SECRET)
+    put(profile, "memory/ltm/elite.json", PRIVATE)
 
     assert str(tmp_path / "receipts.json") in erase(profile, TARGET, places=[Receipts()]).changed
 
 
 def test_a_tombstone_says_no_until_its_person_insists(profile: Profile) -> None:
-    put(profile, "memory/ltm/elite.json", SECRET)
+    put(profile, "memory/ltm/elite.json", PRIVATE)
     stones = Tombstones(profile)
     assert not stones.stands(TARGET.keys[0])
     erase(profile, TARGET)
@@ -159,7 +159,7 @@ def test_a_lost_key_is_an_error_and_never_a_yes_or_no(profile: Profile) -> None:
 
 
 def test_an_older_backup_does_not_bring_it_back(profile: Profile, tmp_path: Path) -> None:
-    put(profile, "memory/ltm/elite.json", "first", SECRET)
+    put(profile, "memory/ltm/elite.json", "first", PRIVATE)
     older = backup.backup(profile, tmp_path / "elsewhere")
     erase(profile, TARGET)
 
@@ -171,7 +171,7 @@ def test_an_older_backup_does_not_bring_it_back(profile: Profile, tmp_path: Path
 
 
 def test_a_conflict_copy_does_not_bring_it_back(profile: Profile) -> None:
-    put(profile, "memory/ltm/elite.json", "first", SECRET)
+    put(profile, "memory/ltm/elite.json", "first", PRIVATE)
     live = profile.root / "memory/ltm/elite.json"
     held = live.read_bytes()
     erase(profile, TARGET)

@@ -69,6 +69,10 @@ class Report:
     outcomes: Counter[str] = field(default_factory=Counter)
     violations: list[str] = field(default_factory=list)
 
+    def plain(self) -> dict[str, object]:
+        """Return it as data for JSON."""
+        return {**vars(self), "kinds": dict(self.kinds), "outcomes": dict(self.outcomes)}
+
 
 @dataclass(frozen=True)
 class Outcome:

@@ -32,14 +32,27 @@ class Mutant:
 
 
 MUTANTS = (
-    Mutant("no fsync", "power_loss", "commit", "        files.sync_descriptor(descriptor)\n", ""),
-    Mutant("no directory fsync", "power_loss", "commit", "        directory.sync()\n", "        directory.names()\n"),
+    Mutant(
+        "no fsync",
+        "power_loss",
+        "commit",
+        "        files.sync_descriptor(descriptor)\n",
+        "",
+    ),
+    Mutant(
+        "no directory fsync",
+        "power_loss",
+        "commit",
+        "        directory.sync()\n",
+        "        directory.names()\n",
+    ),
     Mutant(
         "rename before fsync",
         "power_loss",
         "commit",
         "        files.sync_descriptor(descriptor)\n        settle()\n        if keep is not None:\n"
-        "            keep_version(directory, name, keep)\n        directory.rename(temporary, name)\n        renamed = True\n",
+        "            keep_version(directory, name, keep)\n"
+        "        directory.rename(temporary, name)\n        renamed = True\n",
         "        settle()\n        if keep is not None:\n            keep_version(directory, name, keep)\n"
         "        directory.rename(temporary, name)\n        renamed = True\n        files.sync_descriptor(descriptor)\n",
     ),
@@ -71,7 +84,8 @@ MUTANTS = (
         "contended",
         "locks",
         "            lock.acquire(timeout=timeout, cancel_check=_canceller(check, stopped))\n",
-        "            self._taking.holds[path] = Hold(path, os.open(path, os.O_CREAT | os.O_RDWR, 0o600), None, os.getpid())\n",
+        "            opened = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)\n"
+        "            self._taking.holds[path] = Hold(path, opened, None, os.getpid())\n",
     ),
     Mutant(
         "read outside the lock",
