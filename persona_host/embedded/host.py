@@ -145,7 +145,7 @@ class EmbeddedHost:
         self.turns.drain()
 
     def close(self) -> None:
-        """Shut the session down and let plugins and connections go."""
+        """Show what came late, shut the session down and let plugins and connections go."""
         self.turns.close()
         self.runtime.close()
 

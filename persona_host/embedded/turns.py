@@ -87,7 +87,8 @@ class Turns:
             self.drain()
 
     def close(self) -> None:
-        """Close the connection to the model."""
+        """Show what came late and close the connection to the model."""
+        self.drain()
         agent, self._agent = self._agent, None
         if agent is not None:
             agent.close()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
+from persona_hooks.policies import POLICIES
 from persona_host.embedded.host import EmbeddedHost
 from persona_host.place import Place
 from tests.support.cli import Persona
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
 
     from persona_hooks.specs import Room
     from tests.support.clock import ManualClock
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give hooks all the time they need: a busy machine must not turn a question into a dropped one."""
+    for hook, policy in POLICIES.items():
+        monkeypatch.setitem(POLICIES, hook, replace(policy, budget=30.0))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import pytest
 
-from tests.support.cli import PERSONA
+from tests.support.cli import CHILD, PERSONA
 from tests.support.model_server import ModelServer, Reply
 
 pty = pytest.importorskip("pty", reason="a pseudo-terminal is POSIX")
@@ -42,7 +42,7 @@ class OnTerminal:
         self._pid, self._fd = pty.fork()
         if self._pid == 0:
             os.chdir(cwd)
-            os.execve(str(PERSONA), [str(PERSONA), "chat", *words], environ)  # noqa: S606
+            os.execve(str(PERSONA), [str(PERSONA), "chat", *words], {**environ, **CHILD})  # noqa: S606
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
 
     def __enter__(self) -> Self:
@@ -151,13 +151,8 @@ def test_plain_on_a_terminal_has_no_sequences_at_all(environ: dict[str, str], pl
     assert b"\x1b" not in terminal.raw
 
 
-def test_without_the_chat_extra_a_terminal_is_served_plainly(
-    environ: dict[str, str], place: Place, tmp_path: Path
-) -> None:
-    guard = tmp_path / "guard"
-    guard.mkdir()
-    (guard / "sitecustomize.py").write_text("import sys; sys.modules.update(prompt_toolkit=None, pydantic_ai=None)")
-    variables = {**environ, "TERM": "xterm-256color", "PYTHONPATH": str(guard)}
+def test_without_the_chat_extra_a_terminal_is_served_plainly(environ: dict[str, str], place: Place) -> None:
+    variables = {**environ, "TERM": "xterm-256color", "PERSONA_TEST_WITHOUT": "prompt_toolkit,pydantic_ai"}
     with OnTerminal("--model", "openai:any", environ=variables, cwd=place.cwd) as terminal:
         terminal.wait_for(">")
         terminal.send("hello\r")

@@ -109,6 +109,7 @@ def test_an_entry_that_comes_while_nobody_speaks_is_shown_above_the_prompt(
         threading.Thread(target=arrive).start()
 
     def drained() -> None:
+        host.turns.drain = drain  # type: ignore[method-assign]
         drain()
         keys.send_text(CTRL_D)
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 PERSONA = Path(sys.executable).with_name("persona")
+CHILD = {"PYTHONPATH": str(Path(__file__).with_name("child"))}
+"""What makes a child import ``child/sitecustomize.py``."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Persona:
             input=data,
             capture_output=True,
             cwd=self.cwd,
-            env={**self.environ, **environ},
+            env={**self.environ, **CHILD, **environ},
             timeout=50,
             check=False,
         )
