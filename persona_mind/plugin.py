@@ -20,6 +20,9 @@ from persona_mind.facts.verbs import GUIDE, MemoryVerbs
 from persona_mind.injection.pipeline import Injection
 from persona_mind.kernel.access import Access
 from persona_mind.kernel.admitting import Reviewed
+from persona_mind.notes.service import Notes
+from persona_mind.notes.verbs import GUIDE as NOTES_GUIDE
+from persona_mind.notes.verbs import NoteVerbs
 from persona_mind.quarantine.holding import Holding
 from persona_mind.quarantine.service import Quarantine
 from persona_mind.quarantine.verbs import QuarantineVerbs
@@ -55,22 +58,25 @@ class MindPlugin:
         self.backlog = Backlog(profile, host.scheduler.now)
         self.reminders = Reminders(host, self.access, self.backlog)
         self.counts = Counts(self.access, self.views, self.backlog, host.ui)
-        self.capture = Capture(self.access, self.facts, host.ui, self._notice)
-        self.injection = Injection(self.access, self.facts, self.views, self.backlog, bus=host.bus, ui=host.ui)
-        host.bus.provide(SETTINGS_COLLECT, self._settings)
         self.quarantine = Quarantine(profile, host.scheduler.now)
+        self.capture = Capture(self.access, self.facts, host.ui, self._notice)
+        self.notes = Notes()
+        self.injection = Injection(
+            self.access, self.facts, self.views, self.backlog, self.notes, bus=host.bus, ui=host.ui
+        )
+        host.bus.provide(SETTINGS_COLLECT, self._settings)
 
     @hookimpl
     def register_verbs(self, registry: Registry) -> None:
         """Offer the verbs and say when a model should use them."""
+        registry = Reviewed(registry, Holding(self.access, self.quarantine))
+        registry.add(*QuarantineVerbs(self.access, self.quarantine, self._host.verbs).verbs())
         registry.add(*MemoryVerbs(self.access, self.facts, self.views, self._notice).verbs())
         registry.add(*BacklogVerbs(self.access, self.backlog, self._notice, self._deferred).verbs())
         mind = MindVerbs(
             self._host,
             self.access,
             self.facts,
-        registry = Reviewed(registry, Holding(self.access, self.quarantine))
-        registry.add(*QuarantineVerbs(self.access, self.quarantine, self._host.verbs).verbs())
             self.views,
             self.backlog,
             obstacle=self.reminders.obstacle,
@@ -78,7 +84,9 @@ class MindPlugin:
             notice=self._notice,
         )
         registry.add(*mind.verbs())
+        registry.add(*NoteVerbs(self.access, self.notes).verbs())
         registry.guide("memory", GUIDE)
+        registry.guide("notes", NOTES_GUIDE)
         registry.guide("backlog", BACKLOG_GUIDE)
 
     @hookimpl
@@ -142,6 +150,7 @@ class MindPlugin:
         self.access.forget(session)
         self.capture.forget(session)
         self.injection.forget(session)
+        self.notes.release(session)
 
     def _deferred(self, session: Session) -> None:
         self.reminders.changed(session)

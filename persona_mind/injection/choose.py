@@ -101,13 +101,18 @@ def choose_working(view: View, cap: int, prompt: str, *, elsewhere: Collection[K
     return choice
 
 
+def searched(prompt: str) -> str:
+    """Return what of a prompt is searched for."""
+    half = MAX_PROMPT // 2
+    return prompt if len(prompt) <= MAX_PROMPT else f"{prompt[:half]} {prompt[-half:]}"
+
+
 def _drives(held: Held) -> bool:
     return held.fact.kind == "objective"
 
 
 def _by_match(view: View, facts: Sequence[Held], prompt: str, allowed: Callable[[Held], bool]) -> Iterator[Held]:
-    half = MAX_PROMPT // 2
-    query = prompt if len(prompt) <= MAX_PROMPT else f"{prompt[:half]} {prompt[-half:]}"
+    query = searched(prompt)
     if query.strip() and facts:
         yield from (held for held in view.best(query, MAX_MATCHES) if allowed(held))
     yield from facts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from persona_hooks.errors import BusyError, ConflictError, PersonaError
@@ -10,6 +10,7 @@ from persona_hooks.specs import Block
 from persona_mind.injection.brake import braked
 from persona_mind.injection.choose import Choice, Picked, choose, choose_working
 from persona_mind.injection.deferred import Deferred, choose_deferred
+from persona_mind.injection.noted import NOTES_TOKENS, Noted, block, choose_noted
 from persona_mind.injection.render import Section, Tally, body, fenced, overhead
 from persona_mind.kernel.budget import TOTAL_TOKENS, Allowance, Caps, tokens
 from persona_store.structure import inline, new_fence_key
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.access import Access
     from persona_mind.kernel.scope import Scope
+    from persona_mind.notes.service import Notes
 
 T = TypeVar("T")
 
 STABLE_ORDER: Final = 30
+NOTES_ORDER: Final = 60
 TASK_ORDER: Final = 70
 FOOTER_TOKENS: Final = 110
 TASK_TOKENS: Final = 800
@@ -62,16 +65,28 @@ class _Seen:
     working: Choice | None
     deferred: Deferred
     known: int
+    noted: Noted = field(default_factory=Noted)
 
 
 class Injection:
     """The injection of one plugin instance."""
 
-    def __init__(self, access: Access, facts: Facts, views: Views, backlog: Backlog, *, bus: BusClient, ui: Ui) -> None:
+    def __init__(
+        self,
+        access: Access,
+        facts: Facts,
+        views: Views,
+        backlog: Backlog,
+        session_notes: Notes,
+        *,
+        bus: BusClient,
+        ui: Ui,
+    ) -> None:
         self._access = access
         self._facts = facts
         self._views = views
         self._backlog = backlog
+        self._notes = session_notes
         self._bus = bus
         self._ui = ui
         self._sessions: dict[tuple[str, str], _Known] = {}
@@ -127,8 +142,13 @@ class Injection:
             deferred = self._read(known, "backlog", lambda: self._deferred(scope, now)) or deferred
         turn.check()
         seen = self._choose(prompt, long, project, working, deferred, objectives=objectives)
+        noted = None if lean else self._read(known, "notes", lambda: self._noted(session, scope, prompt, objectives))
         turn.check()
-        return seen
+        return seen if noted is None else replace(seen, noted=noted, known=seen.known + noted.known)
+
+    def _noted(self, session: Session, scope: Scope, prompt: str, objectives: bool) -> Noted:  # noqa: FBT001 - one caller
+        view = self._notes.view(session, scope)
+        return choose_noted(view, prompt, self._facts.now(), objectives=objectives)
 
     def _choose(
         self,
@@ -176,7 +196,10 @@ class Injection:
         tally = self._tally(seen)
         total = Allowance(TOTAL_TOKENS)
         total.reserve(FOOTER_TOKENS + 2 * tokens(overhead(known.key, persona)) + tokens("\n".join(notes)))
-        stable = body(_standing(seen, persona, scope), total.part(TASK_TOKENS), tally, now)
+        # The whole of what notes may take is left to them, so that this part does not change with the notes that match.
+        others = TASK_TOKENS + (NOTES_TOKENS if seen.noted.known else 0)
+        stable = body(_standing(seen, persona, scope), total.part(others), tally, now)
+        noted = block(seen.noted, known.key, persona, total, now)
         facts = total.part(BACKLOG_TOKENS) if seen.deferred.lines else total
         task = body(_matched(seen, persona, scope), facts, tally, now)
         task += body([Section("Backlog (to be done later)", seen.deferred.lines)], total, tally, now)
@@ -184,7 +207,11 @@ class Injection:
             task.append(line)
         self._warn(known, tally)
         after = "\n".join([fenced(known.key, persona, task), *notes]).strip("\n")
-        parts = (("mind", fenced(known.key, persona, stable), STABLE_ORDER), ("mind-task", after, TASK_ORDER))
+        parts = (
+            ("mind", fenced(known.key, persona, stable), STABLE_ORDER),
+            ("mind-notes", noted, NOTES_ORDER),
+            ("mind-task", after, TASK_ORDER),
+        )
         return [Block(name, text, order) for name, text, order in parts if text]
 
     def _tally(self, seen: _Seen) -> Tally:

@@ -65,6 +65,13 @@ class Allowance:
         """Set tokens aside for what is added at the end."""
         self._left = max(self._left - tokens * BYTES_PER_TOKEN, 0)
 
+    def within(self, tokens: int) -> Allowance:
+        """Return an allowance inside this one of at most so many tokens."""
+        inner = Allowance(tokens)
+        inner._left = min(inner._left, self._left)
+        inner._whole = self
+        return inner
+
     def part(self, reserved_tokens: int) -> Allowance:
         """Return an allowance inside this one that leaves ``reserved_tokens`` for others."""
         inner = Allowance(0)
