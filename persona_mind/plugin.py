@@ -79,6 +79,7 @@ class MindPlugin:
             self.facts,
             self.views,
             self.backlog,
+            self.quarantine,
             obstacle=self.reminders.obstacle,
             preview=self._preview,
             notice=self._notice,

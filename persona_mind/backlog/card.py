@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.cards import Card
+from persona_hooks.cards import Card, one_line
 from persona_hooks.errors import PersonaError
-from persona_mind.backlog.lines import line, shown
-from persona_store.structure import inline
+from persona_mind.backlog.lines import brought, line, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,7 +52,8 @@ def _texts(access: Access, backlog: Backlog, session: Session, ids: Sequence[str
 
 
 def _text(backlog: Backlog, item: Item, segment: str) -> str:
-    text, _ = line(shown(item, backlog.now()), CHARACTERS)
-    whose = f" · {inline(item.persona)}" if item.persona not in {None, segment} and item.persona else ""
+    out = shown(item, backlog.now())
+    text, _ = line(out, CHARACTERS)
+    whose = f" · {one_line(item.persona)}" if item.persona not in {None, segment} and item.persona else ""
     state = "" if item.active else f" ({item.state})"
-    return f"{text}{whose}{state}"
+    return f"({brought(out)}) {text}{whose}{state}"

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from persona_hooks.cards import one_line
 from persona_mind.backlog.model import State, Step  # noqa: TC001 - outcomes hold this, and pydantic reads it
-from persona_store.structure import inline
+from persona_mind.kernel.approvals import judged
+from persona_mind.kernel.rowfields import RowOrigin  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from persona_mind.backlog.model import Item
-    from persona_mind.kernel.rowfields import RowOrigin
+    from persona_mind.kernel.approvals import RowApproval
 
 EXCERPT: Final = 240
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
@@ -30,7 +32,9 @@ class ShownItem:
         note: What was said when it was closed.
         persona: Whose it is; empty where it is nobody's.
         due: How far away its deadline is, in words; empty without one.
+        origin: Who brought the words.
         directive: It reads like an instruction, and a model wrote it.
+        approved: It reads like an instruction, a stranger brought it, and a person approved it.
         history: What happened to it.
     """
 
@@ -42,7 +46,9 @@ class ShownItem:
     tags: tuple[str, ...]
     persona: str
     due: str
+    origin: RowOrigin
     directive: bool
+    approved: bool
     history: tuple[Step, ...]
 
 
@@ -54,7 +60,7 @@ def shown(item: Item, now: datetime) -> ShownItem:
         (item.note or "", note_origin),
         *((tag, item.brought_by) for tag in item.tags),
     ]
-    broken, texts, directive = _judged(tuple(parts))
+    broken, texts, flags = _judged(tuple(parts), item.approvals)
     text, note, *tags = texts
     return ShownItem(
         id=item.id,
@@ -65,24 +71,28 @@ def shown(item: Item, now: datetime) -> ShownItem:
         tags=tuple(tags),
         persona=item.persona or "",
         due=due_label(item.deadline, now) if item.active else "",
-        directive=directive,
+        origin=item.brought_by,
+        directive="directive" in flags,
+        approved="approved" in flags,
         history=item.history or (),
     )
 
 
 @lru_cache(maxsize=64)
-def _judged(parts: tuple[tuple[str, RowOrigin], ...]) -> tuple[str, tuple[str, ...], bool]:
-    """Return the rule that withholds an item, if one does; its texts as they are shown; whether one is a directive.
+def _judged(
+    parts: tuple[tuple[str, RowOrigin], ...], approvals: tuple[RowApproval, ...] | None
+) -> tuple[str, tuple[str, ...], frozenset[str]]:
+    """Return the rule that withholds an item, if one does; its texts as they are shown; what stands out about them.
 
     The same few items stand in every request, so what was judged once is kept.
     """
     # The scanner takes a while to load, and an empty backlog needs none.
-    from persona_store.admission import Shown, show  # noqa: PLC0415
+    from persona_store.admission import Shown  # noqa: PLC0415
 
-    judged = [show(text, origin) for text, origin in parts]
-    broken = next((part.rule for part in judged if not isinstance(part, Shown)), "")
-    texts = tuple("" if broken or not isinstance(part, Shown) else part.text for part in judged)
-    return broken, texts, any(isinstance(part, Shown) and "directive" in part.flags for part in judged)
+    verdicts = [judged(text, origin, approvals) for text, origin in parts]
+    broken = next((part.rule for part in verdicts if not isinstance(part, Shown)), "")
+    texts = tuple("" if broken or not isinstance(part, Shown) else part.text for part in verdicts)
+    return broken, texts, frozenset[str]().union(*(part.flags for part in verdicts if isinstance(part, Shown)))
 
 
 def due_label(deadline: float | None, now: datetime) -> str:
@@ -104,7 +114,7 @@ def due_label(deadline: float | None, now: datetime) -> str:
 
 def excerpt(text: str, limit: int = EXCERPT) -> tuple[str, bool]:
     """Return a text on one line, cut where that changes nothing of what it says, and whether that is all of it."""
-    line = inline(text)
+    line = one_line(text)
     if len(line) <= limit:
         return line, True
     # Most texts are short, and the analysis behind excerpts takes a while to load.
@@ -114,10 +124,14 @@ def excerpt(text: str, limit: int = EXCERPT) -> tuple[str, bool]:
     return found.text, found.whole
 
 
+def brought(item: ShownItem) -> str:
+    """Return who brought an item's words; where it reads like an order, it must not be taken for the person's."""
+    return f"by {item.origin}{', not the user' if item.directive else ', approved' if item.approved else ''}"
+
+
 def line(item: ShownItem, limit: int = EXCERPT) -> tuple[str, bool]:
     """Return an item's line wherever items are listed, and whether it shows the whole text."""
     if item.withheld:
         return f"[withheld: {item.withheld}]", True
     text, whole = excerpt(item.text, limit)
-    said = "said by a model, not the user: " if item.directive else ""
-    return f"{said}{text}" if text else "(too long to show in part; list it by its id)", whole
+    return text or "(too long to show in part; list it by its id)", whole

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from persona_mind.kernel import clock
+from persona_mind.kernel.approvals import RowApprovals
 from persona_mind.kernel.identity import Key, handles, key
 from persona_mind.kernel.rowfields import (
     LIFE_HOURS,
@@ -69,6 +70,7 @@ class Item(BaseModel):
         note: What was said when it was closed.
         origin: Who brought the words; None on rows of another program.
         note_origin: Who brought the note.
+        approvals: What a person approved of it, where a stranger's words needed that.
         reminded_due_epoch_ms: The last deadline that was reminded of.
         reminded_at: When that was shown.
         history: What happened to it, oldest first: its beginning, and the newest ``MAX_STEPS - 1`` steps.
@@ -87,6 +89,7 @@ class Item(BaseModel):
     note: Annotated[str, Field(max_length=MAX_NOTE)] | None = None
     origin: RowOrigin | None = None
     note_origin: RowOrigin | None = None
+    approvals: RowApprovals | None = None
     reminded_due_epoch_ms: Milliseconds | None = None
     reminded_at: Moment | None = None
     history: tuple[Step, ...] | None = None

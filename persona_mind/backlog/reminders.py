@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from persona_hooks.cards import clip
 from persona_hooks.errors import BusyError, ConflictError, PersonaError, RefusedError
-from persona_mind.backlog.lines import line, shown
+from persona_mind.backlog.lines import brought, line, shown
 from persona_mind.backlog.model import milliseconds
 from persona_store import foreign_lock
 from persona_store.standing_lock import StandingLock
@@ -206,7 +206,9 @@ class Reminders:
         self._ui.notify(self._toast([item for item, _ in due]))
 
     def _toast(self, items: Sequence[Item]) -> str:
-        text, _ = line(shown(items[0], self._scheduler.now()), TOAST)
+        item = shown(items[0], self._scheduler.now())
+        said = "" if item.origin == "user" else f"({brought(item)}) "
+        text = said + line(item, TOAST)[0]
         told = f"Reminder: {text}" if len(items) == 1 else f"{len(items)} reminders: {text}"
         columns, cut = TOAST, clip(told, TOAST)
         # Columns are counted; marks above letters take none and could make it longer.

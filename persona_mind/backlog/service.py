@@ -16,6 +16,7 @@ from persona_mind.backlog.files import BacklogFiles
 from persona_mind.backlog.handles import resolve
 from persona_mind.backlog.model import KIND, Item, State, milliseconds
 from persona_mind.kernel import clock, identity
+from persona_mind.kernel.approvals import approvals_of
 from persona_mind.kernel.rowfields import LIFE_HOURS, MAX_TEXT, units
 
 if TYPE_CHECKING:
@@ -202,5 +203,6 @@ def _item(scope: Scope, draft: Draft, now: datetime) -> Item:
         due_at_epoch_ms=due,
         expires_at=clock.format(ends if draft.due is None else max(ends, draft.due)),
         origin=draft.text.origin,
+        approvals=approvals_of((draft.text, *draft.tags)),
         history=transitions.first_step(now, due),
     )

@@ -9,6 +9,7 @@ from persona_hooks.errors import RefusedError
 from persona_mind.backlog.handles import resolve
 from persona_mind.backlog.model import ACTIVE, Item, State, Step, milliseconds, stepped
 from persona_mind.kernel import clock
+from persona_mind.kernel.approvals import approvals_of, joined
 from persona_mind.kernel.identity import content_id
 
 if TYPE_CHECKING:
@@ -137,6 +138,7 @@ def _said_again(old: Item, new: Item, now: datetime) -> Item:
     """Return an open item said once more: its life is never shortened, its deadline changes only if one is given."""
     ends = new.expires_at if new.expires > old.expires else old.expires_at
     update: dict[str, object] = {"expires_at": ends, "history": stepped(old, "refreshed", now, new.due_at_epoch_ms)}
+    update["approvals"] = joined(new.approvals, old.approvals)
     if new.due_at_epoch_ms is not None:
         update |= {"due_at_epoch_ms": new.due_at_epoch_ms, "reminded_due_epoch_ms": None, "reminded_at": None}
     return old.model_copy(update=update)
@@ -175,7 +177,10 @@ def closed(item: Item, state: State, note: Admitted | None, now: datetime) -> It
     """
     if item.state not in ACTIVE:
         raise _closed(item.state, "cannot close a closed item")
-    said = {} if note is None else {"note": note.text.strip(), "note_origin": note.origin}
+    said: dict[str, object] = {}
+    if note is not None:
+        approvals = joined(approvals_of((note,)), item.approvals)
+        said = {"note": note.text.strip(), "note_origin": note.origin, "approvals": approvals}
     return item.model_copy(update={"state": state, "history": stepped(item, state, now), **said})
 
 

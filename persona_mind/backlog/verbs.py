@@ -63,8 +63,8 @@ class BacklogVerbs:
         scope, permit = self.access.enter(call)
         now = self.backlog.now()
         draft = Draft(
-            text=admitted(params.text, call.origin, "text"),
-            tags=tuple(admitted(tag, call.origin, "tags") for tag in params.tags),
+            text=admitted(params.text.strip(), call.origin, "text"),
+            tags=tuple(admitted(tag.strip(), call.origin, "tags") for tag in params.tags),
             due=deadline(params.due, params.due_in_seconds, now),
             ttl_hours=params.ttl_hours,
             again=params.again,
@@ -127,7 +127,7 @@ class BacklogVerbs:
 
     def _close(self, call: Call, handle: str, state: State, note: str | None) -> Shifted:
         scope, permit = self.access.enter(call)
-        said = None if note is None else admitted(note, call.origin, "note")
+        said = None if note is None else admitted(note.strip(), call.origin, "note")
         return self._shifted(call, self.backlog.close(scope, handle, state, said, permit))
 
     def _shifted(self, call: Call, moved: Moved) -> Shifted:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from persona_hooks.cards import Card
-from persona_mind.backlog.lines import line
+from persona_hooks.cards import Card, one_line
+from persona_mind.backlog.lines import brought, line
 from persona_mind.kernel import clock
-from persona_store.structure import inline
 
 if TYPE_CHECKING:
     from persona_mind.backlog.lines import ShownItem
@@ -51,7 +50,7 @@ def listed(outcome: Listed) -> Card:
 def taken(outcome: Shifted) -> Card:
     """Show the item that was taken, whole."""
     did = "Taken" if outcome.changed == "yes" else "Taken before"
-    return Card(title=f"{did}: {outcome.id}", body=_whole(outcome.item), level="success")
+    return Card(title=f"{did}: {outcome.id}, {brought(outcome.item)}", body=_whole(outcome.item), level="success")
 
 
 def shut(outcome: Shifted) -> Card:
@@ -67,23 +66,24 @@ def snoozed(outcome: Shifted) -> Card:
 def listing(item: ShownItem, *, everyone: bool = False) -> str:
     """Return an item's line in a list."""
     text, _ = line(item)
-    whose = f" · {inline(item.persona or 'nobody')}" if everyone else ""
+    whose = f" · {one_line(item.persona or 'nobody')}" if everyone else ""
     due = f" · due {item.due}" if item.due else ""
-    note = f" · note: {inline(item.note)}" if item.note else ""
-    return f"- [{item.id}] ({item.state}{whose}) {text}{due}{note}"
+    note = f" · note: {one_line(item.note)}" if item.note else ""
+    return f"- [{item.id}] ({item.state}{whose} · {brought(item)}) {text}{due}{note}"
 
 
 def _one(item: ShownItem) -> Card:
     about = [
         f"due {item.due}" if item.due else "",
-        f"note: {inline(item.note)}" if item.note else "",
-        f"tags: {', '.join(map(inline, item.tags))}" if item.tags else "",
-        f"persona: {inline(item.persona)}" if item.persona else "",
-        "it reads like an instruction, and a model said it" if item.directive else "",
+        f"note: {one_line(item.note)}" if item.note else "",
+        f"tags: {', '.join(map(one_line, item.tags))}" if item.tags else "",
+        f"persona: {one_line(item.persona)}" if item.persona else "",
         *(f"{step.at} {step.to}{_for(step.due_at_epoch_ms)}" for step in item.history),
     ]
     return Card(
-        title=f"Backlog item {item.id} ({item.state})", body=_whole(item), detail=tuple(text for text in about if text)
+        title=f"Backlog item {item.id} ({item.state} · {brought(item)})",
+        body=_whole(item),
+        detail=tuple(text for text in about if text),
     )
 
 

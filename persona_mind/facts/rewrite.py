@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from persona_mind.kernel.approvals import MAX_APPROVALS
+from persona_mind.kernel.approvals import joined
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -81,7 +81,7 @@ def refreshed(old: Fact, new: Fact) -> Fact:
             "derived_from": new.derived_from or old.derived_from,
             "supersedes": new.supersedes or old.supersedes,
             "origin": origin,
-            "approvals": tuple(dict.fromkeys((*(new.approvals or ()), *(old.approvals or ()))))[:MAX_APPROVALS] or None,
+            "approvals": joined(new.approvals, old.approvals),
         }
     )
 

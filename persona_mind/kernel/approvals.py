@@ -49,6 +49,11 @@ def approvals_of(texts: Iterable[Admitted | None]) -> tuple[RowApproval, ...] | 
     return tuple(dict.fromkeys(found)) or None
 
 
+def joined(new: tuple[RowApproval, ...] | None, old: tuple[RowApproval, ...] | None) -> tuple[RowApproval, ...] | None:
+    """Return the approvals of a row that is written anew: what was given now, then what stood on it."""
+    return tuple(dict.fromkeys((*(new or ()), *(old or ()))))[:MAX_APPROVALS] or None
+
+
 def judged(text: str, origin: RowOrigin, approvals: tuple[RowApproval, ...] | None) -> Shown | Withheld:
     """Return one text of a row as it may be shown now; see ``persona_store.admission.show``.
 

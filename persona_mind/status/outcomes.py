@@ -33,6 +33,7 @@ class Overview(Outcome):
         project: Facts of the project.
         working: Working facts of the project.
         backlog: The owner's items that are still to be done in the project.
+        waiting: Calls in quarantine that wait for a person.
         home: The person works at home, which is no project.
         block: What the model is given.
         notice: What a person is told while nothing was ever stored.
@@ -43,6 +44,7 @@ class Overview(Outcome):
     project: int
     working: int
     backlog: int
+    waiting: int
     home: bool
     block: str = Field(default="", exclude=True)
     notice: str | None = Field(default=None, exclude=True)
@@ -72,6 +74,9 @@ class Report(Outcome):
     """How the mind fares.
 
     Attributes:
+        waiting: Calls in quarantine that wait for a person.
+        second_opinion: Whether the extra ``classifier`` judges what strangers bring: ``absent``, ``ready``, or
+            ``failed`` with the error's type.
         lacking: What the host lacks, each with what it costs.
         warnings: What needs a look.
     """
@@ -90,6 +95,8 @@ class Report(Outcome):
     slug: str
     home: bool
     stores: tuple[Store, ...]
+    waiting: int
+    second_opinion: str
     lacking: tuple[str, ...]
     warnings: tuple[str, ...]
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from persona_mind.facts.search import Views
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.access import Access
-    from persona_mind.kernel.scope import Project
+    from persona_mind.kernel.scope import Project, Scope
+    from persona_mind.quarantine.service import Quarantine
     from persona_store.document import Document
     from persona_store.document import Snapshot as Version
 
@@ -50,6 +51,7 @@ class MindVerbs:
         facts: The service.
         views: Recall.
         backlog: The backlog.
+        quarantine: What waits for a person.
         obstacle: Returns why no reminders of a project are shown here, else None.
         preview: Returns what the model would be given now.
         notice: Returns what a person is told before anything was ever stored, else None.
@@ -60,6 +62,7 @@ class MindVerbs:
     facts: Facts
     views: Views
     backlog: Backlog
+    quarantine: Quarantine
     obstacle: Callable[[Project], str | None]
     preview: Callable[[Session, Turn], str]
     notice: Callable[[], str | None]
@@ -87,6 +90,7 @@ class MindVerbs:
             project=project,
             working=working,
             backlog=0 if home else len(self.backlog.own(scope)),
+            waiting=len(self.quarantine.waiting(scope)),
             home=home,
             block=self.preview(call.session, call.turn),
             notice=self.notice(),
@@ -101,6 +105,7 @@ class MindVerbs:
             for tier, document in self.facts.files.documents(scope)
         )
         stores += (_examined("backlog", self.backlog.files.document(scope.project), self._unsafe),)
+        stores += (_examined("quarantine", self.quarantine.document, lambda _: 0),)
         obstacle = None if scope.project.home else self.obstacle(scope.project)
         return Report(
             root=str(self.facts.files.profile.root),
@@ -117,6 +122,8 @@ class MindVerbs:
             slug=scope.project.slug,
             home=scope.project.home,
             stores=stores,
+            waiting=self._waiting(scope),
+            second_opinion=_second_opinion(),
             lacking=tuple(
                 words.LACKING[field.name]
                 for field in fields(self.host.capabilities)
@@ -137,6 +144,12 @@ class MindVerbs:
         """Turn memory on for the session."""
         return self._switch(call, on=True)
 
+    def _waiting(self, scope: Scope) -> int:
+        try:
+            return len(self.quarantine.waiting(scope))
+        except PersonaError:
+            return 0  # its store is among those that are unusable
+
     def _unsafe(self, snapshot: Version[Item]) -> int:
         now = self.backlog.now()
         return sum(bool(judged(item, now).withheld) for item in snapshot.values)
@@ -144,6 +157,14 @@ class MindVerbs:
     def _switch(self, call: Call, *, on: bool) -> Switched:
         changed, durable = self.access.switch(call.session, on=on)
         return Switched(changed="yes" if changed else "no", enabled=on, durable=durable)
+
+
+def _second_opinion() -> str:
+    # Asking loads the classifier where it is installed.
+    from persona_store.second_opinion import state  # noqa: PLC0415
+
+    found = state()
+    return f"{found.word} ({found.reason})" if found.reason else found.word
 
 
 def _unsafe(tier: Tier, snapshot: Version[Fact]) -> int:

@@ -26,6 +26,9 @@ LACKING: Final = {
 }
 
 
+_EXTRA: Final = {"absent": "; the extra `classifier` adds one", "ready": ""}
+
+
 def first_run(root: Path) -> str:
     """Return what a person is told before anything was ever stored."""
     return (
@@ -42,7 +45,7 @@ def overview(outcome: Overview) -> Card:
     return Card(
         title=f"Mind of {who}: long-term {outcome.long}{project}",
         body=tuple(line for line in outcome.block.split("\n") if not _FENCE.match(line)) or ("(empty)",),
-        hint=outcome.notice or "",
+        hint=" ".join(text for text in (_waiting(outcome.waiting), outcome.notice) if text),
     )
 
 
@@ -63,6 +66,8 @@ def report(outcome: Report) -> Card:
             f"hints {'on' if outcome.nudge else 'off'}"
         ),
         *(_store(store) for store in outcome.stores),
+        f"waiting for a person: {outcome.waiting} (`/mind quarantine`)",
+        f"second opinion on what strangers bring: {outcome.second_opinion}{_EXTRA.get(outcome.second_opinion, '')}",
         *(f"lacking: {item}" for item in outcome.lacking),
         *(f"warning: {item}" for item in outcome.warnings),
     ]
@@ -81,6 +86,12 @@ def switched(outcome: Switched) -> Card:
     lasting = f"It holds for this session. `{ENABLED}` in persona/settings.json is the lasting setting."
     kept = () if outcome.durable else ("This session's log is not in a file yet, so a restart forgets the switch.",)
     return Card(title=f"Memory {did} {state} in this session.{rest}", detail=kept, hint=lasting, level="success")
+
+
+def _waiting(number: int) -> str:
+    if not number:
+        return ""
+    return f"{'1 call waits' if number == 1 else f'{number} calls wait'} for you: `/mind quarantine`."
 
 
 def _store(store: Store) -> str:

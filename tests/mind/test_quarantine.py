@@ -10,6 +10,7 @@ import pytest
 
 from persona_mind.kernel.approvals import RowApproval
 from persona_mind.quarantine import service
+from persona_store import second_opinion
 from persona_store.admission import Quarantined, admit
 from tests.support.cli import everything
 from tests.support.desk import files_below
@@ -300,3 +301,43 @@ def test_while_memory_is_off_nothing_is_held_or_shown(desk: Desk, profile: Path)
     assert brought(desk).details["reason"] == "memory_off"
     assert desk.say("/mind quarantine").details["reason"] == "memory_off"
     assert not (profile / FILE).exists()
+
+
+def test_the_snapshot_and_doctor_say_how_much_waits(desk: Desk) -> None:
+    assert "quarantine" not in desk.say("/mind").text
+    held_id(desk), held_id(desk, OTHER)
+    assert "2 calls wait for you: `/mind quarantine`" in desk.say("/mind").text
+    assert "waiting for a person: 2" in desk.say("/mind doctor").text
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (second_opinion.State("absent"), "absent; the extra `classifier` adds one"),
+        (second_opinion.State("ready"), "ready"),
+        (second_opinion.State("failed", "ImportError"), "failed (ImportError)"),
+    ],
+)
+def test_doctor_says_whether_there_is_a_second_opinion(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, state: second_opinion.State, said: str
+) -> None:
+    monkeypatch.setattr(second_opinion, "state", lambda: state)
+    [line] = [line for line in desk.say("/mind doctor").text.splitlines() if "second opinion" in line]
+    assert line.endswith(f": {said}")
+
+
+def test_an_item_of_the_backlog_waits_and_is_approved_as_a_fact_is(desk: Desk) -> None:
+    refused = desk.runtime.tool("backlog", {"action": "add", "text": ORDER}, origin="peer", audience="model")
+    assert refused.details["reason"] == "quarantined"
+    assert desk.say(f"/mind quarantine approve {refused.details['id']}").ok
+    listed = desk.say("/mind backlog").text
+    assert ORDER in listed
+    assert "by peer, approved" in listed
+    assert "by peer, approved" in "\n".join(block.text for block in desk.runtime.blocks("invoice"))
+
+
+@pytest.mark.parametrize("text", ["a < b && b > c", "a `<system>` tag", "![alt] and #5 | x"])
+def test_cards_show_text_as_it_was_written(desk: Desk, text: str) -> None:
+    saved = desk.say(f"/mind remember {text}")
+    for line in ("/mind recall", f"/mind read {saved.details['id']}"):
+        assert text in desk.say(line).text

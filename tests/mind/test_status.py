@@ -79,6 +79,7 @@ def test_doctor_names_every_store_the_owner_and_the_project_and_shows_no_memory(
         ("project", "not created"),
         ("short-term", "not created"),
         ("backlog", "not created"),
+        ("quarantine", "not created"),
     ]
     assert "use tabs" not in answer.text + str(details)
     assert "mind.enabled" in answer.text
