@@ -48,6 +48,9 @@ export default function personaMind(pi: ExtensionAPI): void {
   for (const item of manifest.commands) registerCommand(pi, item, () => bridge);
 
   pi.on("session_start", (event, ctx) => {
+    // Pi 1.4 announces a new session twice.
+    if (bridge?.serves(ctx)) return;
+    void bridge?.close("replaced");
     bridge = new Bridge(pi, ctx, command, manifest, event.reason);
     bridge.start();
   });
@@ -104,6 +107,10 @@ class Bridge {
       answer: (method, params, signal) => this.host.answer(method, params, signal),
       notice: (method, params) => this.notice(method, params),
     });
+  }
+
+  serves(ctx: ExtensionContext): boolean {
+    return ctx.sessionManager.getSessionId() === this.ctx.sessionManager.getSessionId();
   }
 
   start(): void {
