@@ -5,7 +5,9 @@ The healthy engine must pass all of them; each mutant must fail at least the one
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,14 +19,34 @@ from tests.support.crash.battery import injure
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from persona_store.rows import Row, Snapshot
     from tests.support.crash.effects import Fault
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - only where it is fast; every use makes a directory of its own
 
 
+def _base() -> Path:
+    """One directory for this process and all it starts; the process that made it removes it when it ends."""
+    known = os.environ.get("PERSONA_TEST_CRASH_BASE")
+    if known is not None:
+        return Path(known)
+    base = tempfile.mkdtemp(prefix="persona-crash-", dir=MEMORY if MEMORY.is_dir() else None)
+    os.environ["PERSONA_TEST_CRASH_BASE"] = base
+    atexit.register(_remove, base, os.getpid())
+    return Path(base)
+
+
+def _remove(base: str, process: int) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(base, ignore_errors=True)
+
+
+_base()
+
+
 def scratch() -> Path:
     """A fresh directory, in memory where there is such a place."""
-    return Path(tempfile.mkdtemp(prefix="persona-crash-", dir=MEMORY if MEMORY.is_dir() else None)).resolve()
+    return Path(tempfile.mkdtemp(dir=_base())).resolve()
 
 
 def power_loss(cap: int = 12) -> list[str]:
@@ -86,7 +108,7 @@ def fresh_names() -> list[str]:
 
     def rename(source: str, target: str, **keywords: int) -> None:
         names.append(source)
-        real(source, target, **keywords)  # type: ignore[arg-type]
+        real(source, target, **keywords)
 
     os.rename = rename  # type: ignore[assignment]
     try:
@@ -130,7 +152,7 @@ def edited_meanwhile() -> list[str]:
     theirs = documents.store(other)[1].path
     replaced = False
 
-    def mutate(snapshot: documents.Snapshot[documents.Item]) -> list[documents.Row[documents.Item]]:
+    def mutate(snapshot: Snapshot[documents.Item]) -> list[Row[documents.Item]]:
         nonlocal replaced
         if not replaced:
             replaced = True

@@ -201,6 +201,8 @@ def _change(directories: dict[int, dict[str, int]], change: tuple[object, ...]) 
         case ("rename", int(source), str(old), int(target), str(new), int(number)):
             directories[source].pop(old, None)
             directories[target][new] = number
+        case _:
+            raise AssertionError(f"an unknown change: {change[0]!r}")
 
 
 State = tuple[dict[int, dict[str, int]], dict[int, bytes]]
