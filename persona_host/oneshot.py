@@ -27,13 +27,15 @@ if TYPE_CHECKING:
     from persona_host.place import Place
 
 WRONG_USAGE = 2
+PATIENCE = 5.0
+"""A script that is told nothing because a busy machine was late would be told something false."""
 # Nobody watches, and no timer outlives the command.
 CAPABILITIES = Capabilities(ui=False, scheduler=False)
 
 
 def started(place: Place, models: HostModels, name: str = "command line") -> Runtime:
     """Return a runtime with its plugins loaded and no session open."""
-    setup = Setup(name, place.agent_dir, place.home, place.environ, CAPABILITIES)
+    setup = Setup(name, place.agent_dir, place.home, place.environ, CAPABILITIES, patience=PATIENCE)
     return Runtime.start(setup, ui=StderrUi(), models=models, scheduler=SystemScheduler())
 
 

@@ -45,6 +45,7 @@ class Setup:
         environ: The environment, read once.
         capabilities: What this door can do.
         plugins: Where plugins come from; the installed entry points unless a test says otherwise.
+        patience: How many times its budget a hook may take; see ``Dispatcher``.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Setup:
     environ: Mapping[str, str]
     capabilities: Capabilities = field(default_factory=Capabilities)
     plugins: Callable[[], Found] = entry_points
+    patience: float = 1.0
 
 
 def _always() -> bool:
@@ -102,7 +104,7 @@ class Runtime:
         self._bus = Bus(report=self._report)
         self._client = self._bus.client(setup.name)
         self._clients: dict[str, BusClient] = {}
-        self._dispatcher = Dispatcher(clock=scheduler.monotonic, released=self._release)
+        self._dispatcher = Dispatcher(clock=scheduler.monotonic, released=self._release, patience=setup.patience)
         self._renderings = Renderings()
         self.scheduler = scheduler
         self._ports = (ui, models, scheduler)

@@ -66,12 +66,19 @@ class Dispatcher:
         clock: A monotonic clock in seconds, by which deadlines are set.
         released: Told the name of each plugin that is left out or taken out, so that the host can take back what the
             plugin registered elsewhere.
+        patience: How many times its budget a hook may take: 1 where a person waits at a prompt, more where a script
+            does and a dropped answer would be worse than a late one.
     """
 
     def __init__(
-        self, *, clock: Callable[[], float] = time.monotonic, released: Callable[[str], None] | None = None
+        self,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        released: Callable[[str], None] | None = None,
+        patience: float = 1.0,
     ) -> None:
         self._clock = clock
+        self._patience = patience
         self._released = released
         self._runners: list[Runner] = []
         self._rejected: list[PluginState] = []
@@ -110,7 +117,7 @@ class Dispatcher:
         if not runners:
             return Dispatched(handled=Continue() if hook == "input" else None)
         base = turn if turn is not None else Turn()
-        deadline = self._clock() + policy.budget
+        deadline = self._clock() + policy.budget * self._patience
         if base.deadline is not None:
             deadline = min(deadline, base.deadline)
         dispatch = _Dispatch(hook, policy, Turn(base.generation, deadline, base.alive, self._clock), arguments)

@@ -15,6 +15,7 @@ from persona_host.embedded.host import EmbeddedHost
 from persona_host.embedded.plain import JsonScreen, PlainScreen, answer, piped, typed
 from persona_host.embedded.screen import STOPPED, Event
 from persona_host.headless import StderrUi
+from persona_host.oneshot import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,7 +57,9 @@ def chat(place: Place, options: Options) -> int:
         lines = typed() if at_terminal else piped(sys.stdin.buffer)
     screen: Screen = JsonScreen(sys.stdout) if options.json else PlainScreen(sys.stdout, _columns())
     ui = StderrUi()
-    host = EmbeddedHost.start(place, screen=screen, ui=ui, model=options.model, room=options.room)
+    # Nobody waits at a prompt when lines come from a pipe, and the next line comes at once.
+    patience = 1.0 if at_terminal else PATIENCE
+    host = EmbeddedHost.start(place, screen=screen, ui=ui, model=options.model, room=options.room, patience=patience)
     try:
         if off := memory_off(host):
             ui.notify(off, "warning")

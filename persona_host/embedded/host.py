@@ -64,14 +64,25 @@ class EmbeddedHost:
         room: Room | None = None,
         scheduler: Scheduler | None = None,
         plugins: Callable[[], Found] = entry_points,
+        patience: float = 1.0,
     ) -> Self:
         """Load the plugins and open the session that ``place`` asks for, or a new one.
+
+        Args:
+            place: Where it works.
+            screen: What outcomes are shown on.
+            ui: What notices are shown on.
+            model: The model asked for by name.
+            room: Who is present.
+            scheduler: The clock; the system's if left out.
+            plugins: Where plugins come from.
+            patience: How many times its budget a hook may take.
 
         Raises:
             InvalidError: The session's id cannot be one.
         """
         models = HostModels(place.environ, model)
-        setup = Setup("embedded", place.agent_dir, place.home, place.environ, Capabilities(), plugins)
+        setup = Setup("embedded", place.agent_dir, place.home, place.environ, Capabilities(), plugins, patience)
         runtime = Runtime.start(setup, ui=ui, models=models, scheduler=scheduler or SystemScheduler())
         host = cls(runtime, place, models, screen)
         host._room = room

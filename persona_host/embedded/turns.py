@@ -198,9 +198,16 @@ class Turns:
 
     def _log(self, line: Line, usage: Usage | None = None) -> None:
         role = ROLES[type(line)]
-        self._journal.message(role, line.text, **line.data())
+        self._journal.message(role, line.text, **line.data(), **self._whose())
         self._runtime.fire("message_end", role=role, usage=usage or Usage())
         self.drain()
+
+    def _whose(self) -> dict[str, Any]:
+        """Return what the log says of whose conversation it is; nothing while no owner can be relied on."""
+        try:
+            return {"persona": self._runtime.owner().persona}
+        except PersonaError:
+            return {}
 
     def _replied(self, step: Step, choice: Choice) -> Event:
         data: Mapping[str, Any] = {

@@ -4,14 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
-
-
-def be_patient() -> None:
-    """Give hooks a hundred times their budget: a busy machine must not turn a question into a dropped one."""
-    from persona_hooks.policies import POLICIES  # noqa: PLC0415 - not where a child is no host of ours
-
-    POLICIES.update({hook: replace(policy, budget=policy.budget * 100) for hook, policy in POLICIES.items()})
 
 
 def forbid_sockets(report: str) -> None:
@@ -27,7 +19,6 @@ def forbid_sockets(report: str) -> None:
     sys.addaudithook(forbid)
 
 
-be_patient()
 if "PERSONA_TEST_NO_SOCKETS" in os.environ:
     forbid_sockets(os.environ["PERSONA_TEST_NO_SOCKETS"])
 for name in filter(None, os.environ.get("PERSONA_TEST_WITHOUT", "").split(",")):
