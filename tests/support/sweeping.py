@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,14 +57,44 @@ def plausible(verb: AnyVerb) -> dict[str, Any]:
     return {name: _value(schema["properties"][name]) for name in schema.get("required", ())}
 
 
-def strings(verb: AnyVerb) -> Iterator[tuple[str, Callable[[str], Any]]]:
-    """Yield each parameter that can hold a free text, with what puts a text into it."""
+def strings(verb: AnyVerb) -> Iterator[tuple[str, str, Callable[[str], Any]]]:
+    """Yield each place in a verb's parameters that a text can be put into, however deep it lies.
+
+    Each comes as the place's name, the parameter's name, and what makes the parameter's value of a text.
+    """
     for name, schema in parameters(verb.params)["properties"].items():
-        for branch in schema.get("anyOf", [schema]):
-            if branch.get("type") == "string" and "enum" not in branch:
-                yield name, str
-            elif branch.get("type") == "array" and branch.get("items", {}).get("type") == "string":
-                yield name, lambda text: [text]
+        for suffix, put in _places(schema):
+            yield f"{name}{suffix}", name, put
+
+
+def _places(schema: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[str], Any]]]:
+    for branch in schema.get("anyOf", [schema]):
+        kind = branch.get("type")
+        if kind == "string":
+            yield "", str
+        for suffix, put in _places(branch["items"]) if kind == "array" and "items" in branch else ():
+            yield f"[]{suffix}", partial(_listed, put)
+        for name, inner in branch.get("properties", {}).items():
+            others = {other: _value(branch["properties"][other]) for other in branch.get("required", ())}
+            for suffix, put in _places(inner):
+                yield f".{name}{suffix}", partial(_named, others, name, put)
+        values = branch.get("additionalProperties")
+        if isinstance(values, dict):
+            yield "{key}", partial(_keyed, _value(values))
+            for suffix, put in _places(values):
+                yield f"{{}}{suffix}", partial(_named, {}, "alpha", put)
+
+
+def _listed(put: Callable[[str], Any], text: str) -> list[Any]:
+    return [put(text)]
+
+
+def _named(others: Mapping[str, Any], name: str, put: Callable[[str], Any], text: str) -> dict[str, Any]:
+    return {**others, name: put(text)}
+
+
+def _keyed(value: object, text: str) -> dict[str, object]:
+    return {text: value}
 
 
 def _value(schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
