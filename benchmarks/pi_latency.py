@@ -69,7 +69,7 @@ def with_memory(root: Path, url: str) -> Setting:
     """Return a Pi with our extension and a profile of ``FACTS`` facts."""
     setting = Setting(root, url)
     runtime = headless_runtime(agent_dir=setting.agent_dir, home=root, environ={})
-    install_extension(setting.agent_dir, python=Path(sys.executable), manifest=manifest_text(runtime.registry))
+    install_extension(setting.agent_dir, python=Path(sys.executable), manifest=manifest_text(runtime))
     runtime.close()
     for number in range(FACTS):
         text = f"The {TOPICS[number % len(TOPICS)]} of service {number} is looked after by team {number * 7 % 11}."

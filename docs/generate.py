@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from pathlib import Path
 
-from persona_hooks.reference import manifest, markdown
+from persona_hooks.reference import markdown
+from persona_host.adapters.pi.files import manifest_text
 from persona_host.headless import headless_runtime
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,7 +20,7 @@ def main() -> int:
         registry = runtime.registry
         generated = {
             ROOT / "docs/commands.md": markdown(registry),
-            ROOT / "persona_host/adapters/pi/bundle/manifest.json": json.dumps(manifest(registry), indent=2) + "\n",
+            ROOT / "persona_host/adapters/pi/bundle/manifest.json": manifest_text(runtime),
         }
         runtime.close()
     stale = [path for path, text in generated.items() if not path.exists() or path.read_text("utf-8") != text]

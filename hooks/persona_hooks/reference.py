@@ -14,11 +14,18 @@ from persona_hooks.commands import usage
 from persona_hooks.tools import parameters, tools
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from persona_hooks.verbs import AnyVerb, Registry
 
 
-def manifest(registry: Registry) -> dict[str, Any]:
-    """Return the tools and commands that a foreign host registers, as JSON values, with their hash."""
+def manifest(registry: Registry, renders: Iterable[str] = ()) -> dict[str, Any]:
+    """Return what a foreign host registers, as JSON values, with their hash.
+
+    Args:
+        registry: The verbs that tools and commands are made of.
+        renders: The types of session-log entries that have a card; a host that draws them must know before it draws.
+    """
     body: dict[str, Any] = {
         "version": 1,
         "tools": [
@@ -26,6 +33,7 @@ def manifest(registry: Registry) -> dict[str, Any]:
             for tool in tools(registry, "model")
         ],
         "commands": [{"name": root, "description": text} for root, text in sorted(_roots(registry).items())],
+        "renders": sorted(renders),
     }
     canonical = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return {**body, "hash": hashlib.sha256(canonical.encode()).hexdigest()}

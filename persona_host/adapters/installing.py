@@ -16,7 +16,7 @@ from persona_host.adapters.folder import Done, put, take_away
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from persona_hooks.verbs import Registry
+    from persona_host.runtime import Runtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class Target:
     Attributes:
         agent_dir: Pi's agent directory, and ours.
         environ: The environment; ``PATH`` says which hosts are there.
-        registry: What the host is told that we offer.
+        runtime: Starts the plugins, with no session open: they say what the host is offered.
         python: The interpreter that has this package, by its absolute path.
     """
 
     agent_dir: Path
     environ: Mapping[str, str]
-    registry: Callable[[], Registry]
+    runtime: Callable[[], Runtime]
     python: Path = Path(sys.executable)
 
 
@@ -76,7 +76,7 @@ def _install_pi(target: Target) -> Card:
     from persona_host.adapters.pi.files import installation  # noqa: PLC0415 - reads the bundle
 
     folder = _pi_folder(target)
-    done = put(folder, installation(target.registry(), target.python))
+    done = put(folder, installation(target.runtime(), target.python))
     absent = shutil.which("pi", path=target.environ.get("PATH", "")) is None
     there = "is installed" if done.changed else "was installed already, and is current"
     return Card(

@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from persona_hooks.cards import Card
-    from persona_hooks.verbs import Registry
     from persona_host.place import Place
+    from persona_host.runtime import Runtime
 
 
 def _target(place: Place) -> installing.Target:
-    def registry() -> Registry:
+    def runtime() -> Runtime:
         from persona_host.headless import headless_runtime  # noqa: PLC0415 - loads the plugins; uninstalling needs none
 
         # Without a session, no plugin reads or writes anything.
-        return headless_runtime(agent_dir=place.agent_dir, home=place.home, environ=place.environ).registry
+        return headless_runtime(agent_dir=place.agent_dir, home=place.home, environ=place.environ)
 
-    return installing.Target(place.agent_dir, place.environ, registry)
+    return installing.Target(place.agent_dir, place.environ, runtime)
 
 
 def _run(

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from persona_hooks.errors import ConflictError, CorruptError, NotFoundError
-from persona_hooks.verbs import Registry
 from persona_host.adapters.folder import RECEIPT, put, take_away
 from persona_host.adapters.installing import Target, install, uninstall
+from persona_host.headless import NoModels, StderrUi, SystemScheduler
+from persona_host.runtime import Runtime, Setup
 from tests.support.stdio_host import interpreter
 
 if TYPE_CHECKING:
@@ -24,7 +25,11 @@ def picture(root: Path) -> dict[str, bytes | None]:
 
 
 def target(agent_dir: Path) -> Target:
-    return Target(agent_dir, {"PATH": ""}, Registry, Path(interpreter()))
+    def runtime() -> Runtime:
+        setup = Setup("test", agent_dir, agent_dir, {}, plugins=list)
+        return Runtime.start(setup, ui=StderrUi(), models=NoModels(), scheduler=SystemScheduler())
+
+    return Target(agent_dir, {"PATH": ""}, runtime, Path(interpreter()))
 
 
 def nothing(_: Path) -> None:

@@ -42,7 +42,7 @@ def model() -> Iterator[ModelServer]:
 
 def manifest(home: PiHome) -> str:
     setup = Setup("test", home.agent_dir, home.home, home.environ, plugins=sample_child.plugins)
-    return manifest_text(Runtime.start(setup, ui=StderrUi(), models=NoModels(), scheduler=SystemScheduler()).registry)
+    return manifest_text(Runtime.start(setup, ui=StderrUi(), models=NoModels(), scheduler=SystemScheduler()))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from persona_hooks.reference import manifest
 
 if TYPE_CHECKING:
-    from persona_hooks.verbs import Registry
+    from persona_host.runtime import Runtime
 
 BUNDLE = Path(__file__).with_name("bundle")
 """Where the extension's source lies; Pi can load it from there with ``-e``."""
@@ -18,9 +18,9 @@ MANIFEST = "manifest.json"
 CONFIG = "config.json"
 
 
-def manifest_text(registry: Registry) -> str:
+def manifest_text(runtime: Runtime) -> str:
     """Return ``manifest.json``: what Pi registers before Python has been started."""
-    return json.dumps(manifest(registry), indent=2) + "\n"
+    return json.dumps(manifest(runtime.registry, runtime.renders()), indent=2) + "\n"
 
 
 def config_text(python: Path) -> str:
@@ -40,6 +40,6 @@ def bundle_files() -> dict[str, str]:
     return {name: (BUNDLE / name).read_text(encoding="utf-8") for name in names if name not in {MANIFEST, CONFIG}}
 
 
-def installation(registry: Registry, python: Path) -> dict[str, str]:
+def installation(runtime: Runtime, python: Path) -> dict[str, str]:
     """Return every file of an installed extension by name."""
-    return {**bundle_files(), MANIFEST: manifest_text(registry), CONFIG: config_text(python)}
+    return {**bundle_files(), MANIFEST: manifest_text(runtime), CONFIG: config_text(python)}

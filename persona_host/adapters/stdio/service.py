@@ -100,7 +100,7 @@ class Service:
 
     def _greeting(self, runtime: Runtime, known: object) -> Mapping[str, Any]:
         """Say what there is. A manifest that the host does not know yet comes whole."""
-        current = manifest(runtime.registry)
+        current = manifest(runtime.registry, runtime.renders())
         self._offered = [tool.name for tool in runtime.tools("model")]
         states = runtime.states()
         greeting: Json = {
@@ -108,7 +108,6 @@ class Service:
             "release": self._release,
             "manifest": current["hash"],
             "tools": self._offered,
-            "renders": runtime.renders(),
             "hooks": sorted({hook for state in states for hook in state.hooks}),
             "failed": [state.name for state in states if state.state == "failed"],
         }

@@ -43,6 +43,10 @@ export class PiHost {
     };
   }
 
+  get isClosed(): boolean {
+    return this.closed;
+  }
+
   /** The session is over; from now on everything is refused. */
   close(): void {
     this.closed = true;

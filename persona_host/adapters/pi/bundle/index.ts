@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import type { ContextEvent, ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { type Component, Text } from "@earendil-works/pi-tui";
+import { Text } from "@earendil-works/pi-tui";
 
 import { type Card, PiHost } from "./host.ts";
 import { type Json, Link, Refusal } from "./link.ts";
@@ -30,6 +30,7 @@ interface Manifest {
   hash: string;
   tools: { name: string; description: string; parameters: Json }[];
   commands: { name: string; description: string }[];
+  renders: string[];
 }
 
 interface Config {
@@ -46,6 +47,7 @@ export default function personaMind(pi: ExtensionAPI): void {
   pi.registerFlag("persona", { type: "string", description: "The persona that speaks in this session" });
   for (const tool of manifest.tools) registerTool(pi, tool, () => bridge);
   for (const item of manifest.commands) registerCommand(pi, item, () => bridge);
+  for (const type of manifest.renders) registerCard(pi, type, () => bridge);
 
   pi.on("session_start", (event, ctx) => {
     // Pi 1.4 announces a new session twice.
@@ -218,11 +220,8 @@ class Bridge {
   private ready(greeting: Json): void {
     this.hooks = new Set(greeting.hooks as string[]);
     this.adopt(greeting.current as Manifest | undefined);
-    for (const type of greeting.renders as string[]) {
-      this.pi.registerEntryRenderer(type, (entry, { expanded }) => this.view(entry.id, expanded));
-    }
     this.offer(greeting.tools as string[]);
-    void this.fillCards(greeting.renders as string[]);
+    void this.fillCards();
   }
 
   /** Python is of another release than the manifest beside this file, or has other plugins: what it says counts. */
@@ -233,6 +232,7 @@ class Bridge {
       registerTool(this.pi, tool, () => this);
     }
     for (const item of current.commands) registerCommand(this.pi, item, () => this);
+    for (const type of current.renders) registerCard(this.pi, type, () => this);
     if (this.manifest.hash !== "") {
       this.host.show("persona: what Pi knows is of another release; run `persona install pi` to renew it", "warning");
     }
@@ -252,6 +252,8 @@ class Bridge {
   }
 
   private notice(method: string, params: Json): void {
+    // What comes in while Python ends its session finds a context that Pi has already withdrawn: touching it throws.
+    if (this.host.isClosed) return;
     if (method === "ui.notify") this.host.show(String(params.text), String(params.level));
     else if (method === "ui.status") this.host.status(String(params.key), params.text === null ? undefined : String(params.text));
     else if (method === "host.tools") this.offer(params.names as string[]);
@@ -270,23 +272,20 @@ class Bridge {
   }
 
   /** Make the cards of a resumed session's entries, from what is stored now. */
-  private async fillCards(types: readonly string[]): Promise<void> {
+  private async fillCards(): Promise<void> {
     if (this.ctx.mode !== "tui") return;
     const entries = this.ctx.sessionManager.getBranch().filter((entry) => entry.type === "custom");
-    const known = entries.filter((entry) => types.includes(entry.customType));
-    const wanted = known.map(({ id, customType, data }) => ({ id, customType, data: data ?? {} }));
+    const wanted = entries.map(({ id, customType, data }) => ({ id, customType, data: data ?? {} }));
     if (wanted.length === 0) return;
     const answer = await this.link.request("cards", { entries: wanted }, { seconds: 10 }).catch(() => undefined);
     for (const [id, card] of Object.entries((answer?.cards ?? {}) as Record<string, Card>)) this.host.cards.set(id, card);
     this.repaint();
   }
 
-  private view(id: string, expanded: boolean): Component {
-    const lines = (): string => {
-      const card = this.host.cards.get(id);
-      return (expanded ? card?.expanded : card?.compact)?.join("\n") ?? "";
-    };
-    return { render: (width) => new Text(lines(), 1, 0).render(width), invalidate: () => undefined };
+  /** What an entry's card says, as far as it is known by now. */
+  lines(id: string, expanded: boolean): string {
+    const card = this.host.cards.get(id);
+    return (expanded ? card?.expanded : card?.compact)?.join("\n") ?? "";
   }
 
   private repaint(): void {
@@ -327,6 +326,14 @@ function registerCommand(pi: ExtensionAPI, item: Manifest["commands"][number], b
       return values.map((value) => ({ value, label: value }));
     },
   });
+}
+
+function registerCard(pi: ExtensionAPI, type: string, bridge: () => Bridge | undefined): void {
+  // Drawn from what is known at that moment: the cards of a resumed session come after its first picture.
+  pi.registerEntryRenderer(type, (entry, { expanded }) => ({
+    render: (width) => new Text(bridge()?.lines(entry.id, expanded) ?? "", 1, 0).render(width),
+    invalidate: () => undefined,
+  }));
 }
 
 function running(bridge: Bridge | undefined): Bridge {
@@ -371,5 +378,5 @@ function configuration(): Config {
   const python = process.env.PERSONA_PYTHON || read("config.json").python;
   // -P: a file in the project's own folder must not pass for a module of ours.
   const command = typeof python === "string" ? [python, "-P", "-m", "persona_host.adapters.stdio"] : [];
-  return { command, manifest: { hash: "", tools: [], commands: [], ...read("manifest.json") } as Manifest };
+  return { command, manifest: { hash: "", tools: [], commands: [], renders: [], ...read("manifest.json") } as Manifest };
 }
