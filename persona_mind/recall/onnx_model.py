@@ -83,8 +83,11 @@ def _tokenizer(path: Path) -> tokenizers.Tokenizer:
 
 
 def _session(path: Path) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    # Threads that wait busily for the next text would burn a processor of the host between two questions.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
-        return onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # its errors share no public base
         raise CorruptError(f"{path} is not an ONNX model.", path=str(path)) from error
 

@@ -130,8 +130,12 @@ class Postings:
         among = max(len(self.slots) if among is None else among, held)
         return math.log(1.0 + (among - held + 0.5) / (held + 0.5))
 
+    def held(self, term: str) -> int:
+        """Return how many texts and tags hold a term."""
+        return len(self._words.get(term, ())) + len(self._tags.get(term, ()))
+
     def _rarity_of(self, term: str) -> float:
-        return self.rarity(len(self._words.get(term, ())) + len(self._tags.get(term, ())))
+        return self.rarity(self.held(term))
 
     def words(self, term: str) -> Mapping[int, float]:
         """Return what the term is worth in the text of each slot that holds it: its BM25 value."""

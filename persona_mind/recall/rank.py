@@ -29,6 +29,10 @@ COMMON_TAG = 8
 """A tag that more than one in so many items have, such as a speaker's name, weighs but selects nothing."""
 FEW = 64
 """Items that may have a tag without its being common."""
+READ = 8_000
+"""Characters of a query that are read; a prompt with a file pasted into it says early what it is about."""
+TERMS = 32
+"""Terms of a query that are looked for; of more, the rarest in the index."""
 DEPTH = 32
 """Candidates that are weighed in full, at least; four for each hit asked for when that is more.
 
@@ -67,7 +71,7 @@ class Meaning(Protocol):
 
 def read(postings: Postings, analyser: Analyser, text: str, now: float | None) -> Query:
     """Analyse a query: in its own language, and in each language that the index holds."""
-    words = tokens(text)
+    words = tokens(text[:READ])
     language = language_of(frozenset(words), analyser.default, postings.languages)
     content = [word for word in words if analyser.stems((word,), language)]
     terms = dict.fromkeys(analyser.stems(content, language))
@@ -75,11 +79,19 @@ def read(postings: Postings, analyser: Analyser, text: str, now: float | None) -
         if other != language:
             terms |= dict.fromkeys(analyser.stems(content, other))
     return Query(
-        tuple(terms),
+        tuple(terms) if len(terms) <= TERMS else _rarest(postings, terms),
         asks="?" in text or (bool(words) and words[0] in QUESTIONS),
         asks_when=not ASKS_WHEN.isdisjoint(words[:2]),
         span=window(words, postings.newest() if now is None else now),
     )
+
+
+def _rarest(postings: Postings, terms: Iterable[str]) -> tuple[str, ...]:
+    """Return the terms of a long query to look for, in its order: the rarest of those that the index has."""
+    held = {term: count for term in terms if (count := postings.held(term))}
+    rarest = frozenset(sorted(held, key=held.__getitem__)[:TERMS])
+    # A query of unknown words still names something to look for, so that it does not list everything.
+    return tuple(term for term in held if term in rarest) or tuple(islice(terms, TERMS))
 
 
 def rank(postings: Postings, query: Query, k: int, profile: Profile, meaning: Meaning | None = None) -> list[Hit]:

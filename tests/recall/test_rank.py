@@ -173,3 +173,15 @@ def test_a_weight_of_zero_switches_its_evidence_off() -> None:
     index = index_of(Doc("a", "coffee", ("coffee",), at=5.0, prior=1.0))
     (hit,) = index.search("coffee", profile=replace(WORDS_ONLY, words=1.0))
     assert [term.name for term in hit.terms] == ["word:coffe"]
+
+
+def test_of_a_long_prompt_the_rarest_words_are_looked_for() -> None:
+    index = index_of(*(f"common{at} common{at + 1} ordinary" for at in range(100)), "the quetzal sings")
+    prompt = " ".join(f"common{at}" for at in range(100)) + " quetzal unheard-of"
+    hits = index.search(prompt, 3)
+    assert hits[0].key == "100"
+    assert all(len(hit.terms) <= rank.TERMS + len(fields(Profile)) for hit in hits)
+
+
+def test_a_prompt_of_unknown_words_finds_nothing_however_long() -> None:
+    assert found(index_of("the quetzal sings"), " ".join(f"unknown{at}" for at in range(100))) == []
