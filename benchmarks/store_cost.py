@@ -64,7 +64,8 @@ def measure(rows: int, rounds: int = ROUNDS) -> Cost:
             changes.append(_time_change(profile, document, number))
             bares.append(_time_bare(root, data))
         grown = _growth(profile, document)
-        return Cost(rows, len(data), *(statistics.median(times[WARM:]) * 1000 for times in (changes, bares)), grown)
+        change, bare = (statistics.median(times[WARM:]) * 1000 for times in (changes, bares))
+        return Cost(rows, len(data), change, bare, grown)
 
 
 def _growth(profile: Profile, document: Document[Entry]) -> float:

@@ -48,8 +48,7 @@ def replace_file(
     temporary, descriptor = directory.create_temporary(name)
     renamed = False
     try:
-        for piece in pieces:
-            files.write_all(descriptor, piece)
+        files.write_all(descriptor, *pieces)
         files.mark(descriptor)
         files.sync_descriptor(descriptor)
         settle()

@@ -41,6 +41,7 @@ _APPEND: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NOFOLLOW | _NONBLOCK 
 _HAS_DIR_FD: Final = os.open in os.supports_dir_fd and os.rename in os.supports_dir_fd
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
 _TRIES: Final = 16
+_VECTOR: Final = 512
 _RENAME_PATIENCE: Final = 5.0
 
 
@@ -352,14 +353,23 @@ def close(descriptor: int) -> None:
         os.close(descriptor)
 
 
-def write_all(descriptor: int, data: bytes) -> None:
-    """Write every byte, however few the system takes at a time."""
-    view = memoryview(data)
-    while view:
-        written = os.write(descriptor, view)
+def write_all(descriptor: int, *pieces: bytes) -> None:
+    """Write every byte of some pieces in order, however few the system takes at a time."""
+    left = [memoryview(piece) for piece in pieces if piece]
+    while left:
+        written = _write_some(descriptor, left)
         if written <= 0:
             raise OSError(errno.EIO, "the system accepted no bytes")
-        view = view[written:]
+        while left and written >= len(left[0]):
+            written -= len(left.pop(0))
+        if written:
+            left[0] = left[0][written:]
+
+
+def _write_some(descriptor: int, pieces: list[memoryview]) -> int:
+    if len(pieces) == 1 or not hasattr(os, "writev"):
+        return os.write(descriptor, pieces[0])
+    return os.writev(descriptor, pieces[:_VECTOR])
 
 
 def mark(descriptor: int) -> None:

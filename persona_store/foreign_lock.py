@@ -27,7 +27,7 @@ def holder_of(store: Path) -> str | None:
     A holder is dead only when its note is whole, it ran on this machine, and no process has its number; everything
     else (another machine, a note that cannot be read) counts as alive, since the original counts so.
     """
-    path = store.with_name(f"{store.name}.lock")
+    path = f"{store}.lock"
     try:
         status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute, for the fault shim
     except FileNotFoundError:
@@ -82,6 +82,8 @@ def refuse(store: Path) -> None:
 
 def wait(store: Path, timeout: float, check: Callable[[], None] | None) -> None:
     """Wait until the original lets go of a store, asking ``check`` meanwhile; then as `refuse`."""
+    if holder_of(store) is None:
+        return
     deadline = time.monotonic() + timeout
     while holder_of(store) is not None and time.monotonic() < deadline:
         if check is not None:
@@ -90,7 +92,7 @@ def wait(store: Path, timeout: float, check: Callable[[], None] | None) -> None:
     refuse(store)
 
 
-def _read(path: Path) -> str | None:
+def _read(path: str | Path) -> str | None:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except OSError:

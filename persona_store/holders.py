@@ -122,12 +122,15 @@ def _lives(holder: Holder, me: Holder) -> bool:
 
 
 def start_token(pid: int) -> str | None:
-    """Return what tells this process from a later one with its number, or None where that cannot be known."""
+    """Return what tells this process from a later one with its number; None when it has ended or cannot be asked."""
     try:
         status = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
         return None
     fields = status.rpartition(b")")[2].split()
+    if fields[:1] in ([b"Z"], [b"X"]):
+        # It has ended and waits for its parent to notice; its locks are free.
+        return None
     return fields[19].decode("ascii", "replace") if len(fields) > 19 else None
 
 

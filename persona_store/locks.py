@@ -16,6 +16,7 @@ import errno
 import os
 import stat
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 LOCKS: Final = ".locks"
 POLL: Final = 0.005
 DEFAULT_TIMEOUT: Final = 10.0
+DYING: Final = 2.0
+"""Seconds after which a process that is named as holder, and alive, is taken at its word."""
 
 
 class Rank(enum.IntEnum):
@@ -123,6 +126,7 @@ class Locks:
         self._directory = root / LOCKS
         self._report = report
         self._taking = _Taking()
+        self._paths: dict[LockName, Path] = {}
 
     @contextlib.contextmanager
     def hold(
@@ -151,7 +155,7 @@ class Locks:
             with self._entered(name, covering):
                 yield covering
             return
-        path = self.root / LOCKS / name.file
+        path = self._path(name)
         with storage_errors(path):
             self._require_directory()
             hold, lock = self._acquire(path, timeout, check)
@@ -162,6 +166,12 @@ class Locks:
         finally:
             _paths_held.discard(path)
             self._let_go(lock, hold)
+
+    def _path(self, name: LockName) -> Path:
+        path = self._paths.get(name)
+        if path is None:
+            path = self._paths[name] = self._directory / name.file
+        return path
 
     def _require_directory(self) -> None:
         try:
@@ -263,7 +273,7 @@ class Locks:
             )
         me = holders.this_process()
         record = os.pread(descriptor, holders.MAX_READ, 0)
-        verdict, holder = holders.judge(record, me, held_here=path in _paths_held)
+        verdict, holder = _judge(record, me, held_here=path in _paths_held)
         if verdict in {"foreign", "alive"}:
             raise _refused(path, verdict, holder)
         if verdict == "malformed":
@@ -288,6 +298,19 @@ def _canceller(check: Callable[[], None] | None, stopped: list[BaseException]) -
         return False
 
     return cancelled
+
+
+def _judge(record: bytes, me: holders.Holder, *, held_here: bool) -> tuple[holders.Verdict, holders.Holder | None]:
+    """Judge a record, giving a holder that is just being killed the time to be gone.
+
+    The kernel frees the locks of a dying process a moment before it takes the process off its list.
+    """
+    deadline = time.monotonic() + DYING
+    while True:
+        verdict, holder = holders.judge(record, me, held_here=held_here)
+        if verdict != "alive" or held_here or time.monotonic() > deadline:
+            return verdict, holder
+        time.sleep(POLL)
 
 
 def _write_record(descriptor: int, record: bytes, size: int) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
 
-from persona_hooks.errors import CapacityError, ConflictError, CorruptError
+from persona_hooks.errors import CapacityError, ConflictError, CorruptError, RefusedError
 from persona_store import commit, diagnostics, files, foreign_lock, jsontext, recovery
 from persona_store.document import Document, ModelCodec, Snapshot
 from persona_store.locks import DEFAULT_TIMEOUT, LockName, LockOrderError, Locks, Rank
@@ -236,6 +237,8 @@ class Profile:
                 terms.check()
 
         commit.sweep(directory, document.name)
+        if not snapshot.exists:
+            _refuse_twin(document, directory)
         recovery.before_write(document, directory, snapshot, self._found)
         stamp = commit.replace_file(
             directory,
@@ -274,3 +277,19 @@ def _next_sequence(document: Document[T], snapshot: Snapshot[T], now: datetime) 
     if sequence > jsontext.MAX_SEQUENCE:
         raise CapacityError(f"{document.path}: no sequence is left", path=str(document.path), limit="sequence")
     return sequence
+
+
+def _refuse_twin(document: Document[T], directory: files.Directory) -> None:
+    """Refuse a new file whose name another one has but for case or accents' spelling: some disks take them for one."""
+    wanted = _folded(document.name)
+    for name in directory.names():
+        if name != document.name and _folded(name) == wanted:
+            raise RefusedError(
+                f"{document.path} would share its name with {name} on some disks; choose another name",
+                reason="name_collision",
+                path=str(document.path),
+            )
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import filelock
 import portalocker
@@ -23,9 +23,6 @@ from persona_store import diagnostics, doctor, holders
 from persona_store.locks import LockName, LockOrderError, Locks, Rank
 from tests.support.crash.battery import child
 from tests.support.crash.documents import Item, add, ids, profile, store
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MEMORY = LockName(Rank.TRANSACTION, "memory", "memory")
 HISTORY = LockName(Rank.HISTORY, "memory", "memory/ltm/elite.json")
@@ -244,6 +241,23 @@ def test_a_live_process_in_the_note_means_the_kernel_does_not_keep_out(tmp_path:
     with pytest.raises(RefusedError) as caught:
         add(tmp_path, "one")
     assert caught.value.reason == "lock_alive"
+
+
+def test_a_holder_that_has_ended_and_was_not_noticed_yet_lets_in(tmp_path: Path) -> None:
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    try:
+        status = Path(f"/proc/{pid}/stat")
+        if not status.exists():
+            pytest.skip("this platform has no start tokens")
+        start = status.read_text().rpartition(")")[2].split()[19]
+        mark(tmp_path, replace(ME, pid=pid, start=start).record())
+
+        assert add(tmp_path, "one") == 1
+    finally:
+        os.waitpid(pid, 0)
 
 
 def test_a_lock_file_replaced_while_held_stops_the_change(tmp_path: Path) -> None:

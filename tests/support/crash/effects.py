@@ -22,6 +22,7 @@ Fault = Literal["kill_before", "kill_after", "interrupt", "short", "errno"]
 CHANGING = (
     "open",
     "write",
+    "writev",
     "pwrite",
     "ftruncate",
     "utime",
@@ -37,6 +38,7 @@ READING = ("read", "pread", "stat", "fstat", "scandir", "close")
 ERRNOS = {
     "open": (errno.EACCES, errno.EMFILE, errno.EIO, errno.ENOSPC, errno.EROFS),
     "write": (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG),
+    "writev": (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG),
     "pwrite": (errno.ENOSPC, errno.EIO),
     "ftruncate": (errno.EIO,),
     "utime": (errno.EPERM, errno.EIO),
@@ -148,6 +150,9 @@ class Shim:
         if plan.fault == "short" and name in {"write", "pwrite"}:
             data = bytes(arguments[1])
             return (arguments[0], data[: max(1, len(data) // 2)], *arguments[2:])
+        if plan.fault == "short" and name == "writev":
+            data = b"".join(arguments[1])
+            return (arguments[0], [data[: len(data) // 3], data[len(data) // 3 : len(data) // 2]])
         return arguments
 
 
@@ -161,7 +166,7 @@ def plans(log: list[str], kinds: tuple[Fault, ...]) -> list[Plan]:
     for at, name in enumerate(log):
         if name in CHANGING:
             found += [Plan(at, kind) for kind in ("kill_before", "kill_after", "interrupt") if kind in kinds]
-        if name in {"write", "pwrite"} and "short" in kinds:
+        if name in {"write", "writev", "pwrite"} and "short" in kinds:
             found.append(Plan(at, "short"))
         if "errno" in kinds:
             found += [Plan(at, "errno", code, keep) for code in ERRNOS[name] for keep in (False, True)]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CALLS = (
-    "openat,write,pwrite64,fsync,rename,renameat,renameat2,linkat,unlinkat,mkdirat,mkdir,ftruncate,flock,utimensat,"
+    "openat,write,writev,pwrite64,fsync,rename,renameat,renameat2,linkat,unlinkat,mkdirat,mkdir,ftruncate,flock,utimensat,"
     "close,read,pread64"
 )
 PROJECT = Path(__file__).resolve().parents[3]

@@ -63,7 +63,7 @@ MUTANTS = (
         "commit",
         "        directory.rename(temporary, name)\n        renamed = True\n",
         "        live = os.open(directory.path / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)\n"
-        "        for piece in pieces:\n            files.write_all(live, piece)\n"
+        "        files.write_all(live, *pieces)\n"
         "        os.fsync(live)\n        directory.unlink(temporary)\n        renamed = True\n",
     ),
     Mutant(
@@ -77,8 +77,9 @@ MUTANTS = (
         "swallowed ENOSPC",
         "refused",
         "files",
-        "        written = os.write(descriptor, view)\n",
-        "        try:\n            written = os.write(descriptor, view)\n        except OSError:\n            return\n",
+        "        written = _write_some(descriptor, left)\n",
+        "        try:\n            written = _write_some(descriptor, left)\n"
+        "        except OSError:\n            return\n",
     ),
     Mutant(
         "no lock",
@@ -113,8 +114,8 @@ MUTANTS = (
         "short write",
         "cut_short",
         "files",
-        "        view = view[written:]\n",
-        "        return\n",
+        "        while left and written >= len(left[0]):\n",
+        "        return\n        while left and written >= len(left[0]):\n",
     ),
     Mutant(
         "keep the damaged version",

@@ -95,6 +95,10 @@ class Recorder:
         self._open[cast("int", effect.arguments[0])] = (number, offset + len(data))
         self._put(number, offset, data)
 
+    def _writev(self, effect: Effect) -> None:
+        pieces = b"".join(cast("list[bytes]", effect.arguments[1]))
+        self._write(Effect("write", (effect.arguments[0], pieces), {}, effect.result))
+
     def _pwrite(self, effect: Effect) -> None:
         number, _ = self._open[cast("int", effect.arguments[0])]
         self._put(number, cast("int", effect.arguments[2]), bytes(effect.arguments[1])[: effect.result])

@@ -90,8 +90,12 @@ def write_many(root: Path, processes: int, adds: int, *, kills: int = 0, seed: i
 def _kill_one(root: Path, logs: Path, running: dict[int, str], adds: int, chance: random.Random, trace: Trace) -> None:
     pid = chance.choice(sorted(running))
     os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
+    _, status = os.waitpid(pid, 0)
     name = running.pop(pid)
+    if not os.WIFSIGNALED(status):
+        # It had ended before the kill came.
+        assert status == 0, f"{name} ended with {status}: {(logs / name).read_text()[-500:]}"
+        return
     trace.killed += 1
     began = time.monotonic()
     before = len(ids(root))
