@@ -176,10 +176,11 @@ def test_a_weight_of_zero_switches_its_evidence_off() -> None:
 
 
 def test_of_a_long_prompt_the_rarest_words_are_looked_for() -> None:
-    index = index_of(*(f"common{at} common{at + 1} ordinary" for at in range(100)), "the quetzal sings")
-    prompt = " ".join(f"common{at}" for at in range(100)) + " quetzal unheard-of"
-    hits = index.search(prompt, 3)
-    assert hits[0].key == "100"
+    names = ("oak", "elm", "ash", "yew", "fir", "fig", "box", "bay", "tea", "rye")
+    kinds = [f"{one}{other}" for one in names[:5] for other in names]
+    index = index_of(*(f"{kind} grows" for kind in kinds * 3), "the quetzal sings")
+    hits = index.search(" ".join([*kinds, "quetzal", "unheard"]), 3)
+    assert hits[0].key == "150"
     assert all(len(hit.terms) <= rank.TERMS + len(fields(Profile)) for hit in hits)
 
 
