@@ -65,7 +65,7 @@ def choose_noted(view: View, prompt: str, now: datetime, *, objectives: bool) ->
             left += 1
         else:
             text, whole = part(out.text, EXCERPT)
-            line = f"- [{inline(out.mark)}] {text} ({age(note.saved, now)})" if text else ""
+            line = f"- [{inline(out.mark)}] {inline(text)} ({age(note.saved, now)})" if text else ""
             spent += size(line)
             lines.append(Ready(KIND, line, whole))
     return Noted(tuple(lines), left, withheld)

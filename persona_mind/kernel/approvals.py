@@ -35,11 +35,12 @@ class RowApproval(BaseModel):
     )
 
     digest: Digest
-    rules: Annotated[tuple[Rule, ...], Field(max_length=MAX_RULES)]
+    rules: Annotated[tuple[Rule, ...], Field(max_length=MAX_RULES, strict=False)]
     rules_version: int
 
 
-RowApprovals = Annotated[tuple[RowApproval, ...], Field(max_length=MAX_APPROVALS)]
+# Not strict about the sequence: an entry of a journal brings a list, a row of a document a tuple.
+RowApprovals = Annotated[tuple[RowApproval, ...], Field(max_length=MAX_APPROVALS, strict=False)]
 
 
 def approvals_of(texts: Iterable[Admitted | None]) -> tuple[RowApproval, ...] | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from persona_hooks.cards import one_line
 from persona_mind.kernel.approvals import judged
 from persona_mind.notes.model import Note  # noqa: TC001 - outcomes hold this, and pydantic reads it
-from persona_store.structure import inline
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,7 @@ class ShownNote:
         text: Its text; empty where it is withheld.
         withheld: The rule that withholds it; empty where it is shown.
         directive: It reads like an instruction, and a model wrote it.
+        approved: It reads like an instruction, a stranger brought it, and a person approved it.
     """
 
     note: Note
@@ -24,13 +25,17 @@ class ShownNote:
     source: str
     withheld: str
     directive: bool
+    approved: bool = False
+
+    @property
+    def brought(self) -> str:
+        """Who brought its words; where they read like an order, they must not be taken for the person's."""
+        return f"by {self.note.origin}{', not the user' if self.directive else ', approved' if self.approved else ''}"
 
     @property
     def mark(self) -> str:
-        """What stands before its text wherever notes are listed: its kind, and who brought it if not the person."""
-        order = ", not the user" if self.directive else ""
-        brought = "" if self.note.origin == "user" else f" · by {self.note.origin}{order}"
-        return f"{self.note.kind}{brought}"
+        """What stands before its text in a request: its kind, and who brought it if not the person."""
+        return self.note.kind if self.note.origin == "user" else f"{self.note.kind} · {self.brought}"
 
 
 def shown(note: Note) -> ShownNote:
@@ -43,8 +48,8 @@ def shown(note: Note) -> ShownNote:
     if broken:
         return ShownNote(note, "", "", broken, directive=False)
     text, source = (part.text for part in parts if isinstance(part, Shown))
-    directive = any(isinstance(part, Shown) and "directive" in part.flags for part in parts)
-    return ShownNote(note, text, source, "", directive)
+    flags = frozenset[str]().union(*(part.flags for part in parts if isinstance(part, Shown)))
+    return ShownNote(note, text, source, "", directive="directive" in flags, approved="approved" in flags)
 
 
 def part(text: str, limit: int, query: str = "") -> tuple[str, bool]:
@@ -52,7 +57,7 @@ def part(text: str, limit: int, query: str = "") -> tuple[str, bool]:
 
     What is returned is empty where no part can be shown without changing what the text says.
     """
-    line = inline(text)
+    line = one_line(text)
     if len(line) <= limit:
         return line, True
     # Most notes are short, and the analysis behind excerpts takes a while to load.

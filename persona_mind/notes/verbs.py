@@ -54,8 +54,8 @@ class NoteVerbs:
         scope, permit = self.access.enter(call)
         draft = Draft(
             params.kind,
-            admitted(params.text, call.origin, "text"),
-            None if params.source is None else admitted(params.source, call.origin, "source"),
+            admitted(params.text.strip(), call.origin, "text"),
+            None if params.source is None else admitted(params.source.strip(), call.origin, "source"),
         )
         done = self.notes.save(call.session, scope, draft, permit)
         return NoteSaved(

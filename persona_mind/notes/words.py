@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from persona_hooks.cards import Card
-from persona_store.structure import inline
+from persona_hooks.cards import Card, one_line
 
 if TYPE_CHECKING:
     from persona_mind.notes.outcomes import Line, NoteGone, NoteOpened, NoteSaved, NotesListed
@@ -43,12 +42,11 @@ def opened(outcome: NoteOpened) -> Card:
     """Show one note whole."""
     note = outcome.shown
     return Card(
-        title=f"{outcome.kind.capitalize()} {outcome.id}, noted in this conversation",
+        title=f"{outcome.kind.capitalize()} {outcome.id}, noted in this conversation, {note.brought}",
         body=(f"[withheld: {note.withheld}]",) if note.withheld else tuple(note.text.split("\n")),
         detail=_lines(
-            f"source: {inline(note.source)}" if note.source else "",
-            f"brought by: {outcome.origin}{', and it reads like an instruction' if note.directive else ''}",
-            f"saved {outcome.saved_at} in session {inline(outcome.origin_session_id)}",
+            f"source: {one_line(note.source)}" if note.source else "",
+            f"saved {outcome.saved_at} in session {one_line(outcome.origin_session_id)}",
         ),
     )
 
@@ -71,7 +69,7 @@ def _lasting(outcome: NoteSaved) -> str:
 def _line(line: Line) -> str:
     note = line.shown
     text = f"[withheld: {note.withheld}]" if note.withheld else line.excerpt or "(too long to show in part; read it)"
-    return f"- [{note.note.id}] ({note.mark}) {text}"
+    return f"- [{note.note.id}] ({note.note.kind} · {note.brought}) {text}"
 
 
 def _notes(number: int) -> str:

@@ -336,6 +336,15 @@ def test_an_item_of_the_backlog_waits_and_is_approved_as_a_fact_is(desk: Desk) -
     assert "by peer, approved" in "\n".join(block.text for block in desk.runtime.blocks("invoice"))
 
 
+def test_a_note_waits_and_is_approved_in_the_conversation_that_approves_it(desk: Desk) -> None:
+    refused = desk.runtime.tool("notes", {"action": "save", "text": f" {ORDER}"}, origin="worker", audience="model")
+    assert refused.details["reason"] == "quarantined"
+    assert desk.say(f"/mind quarantine approve {refused.details['id']}").ok
+    listed = desk.say("/mind note list").text
+    assert ORDER in listed
+    assert "by worker, approved" in listed
+
+
 @pytest.mark.parametrize("text", ["a < b && b > c", "a `<system>` tag", "![alt] and #5 | x"])
 def test_cards_show_text_as_it_was_written(desk: Desk, text: str) -> None:
     saved = desk.say(f"/mind remember {text}")

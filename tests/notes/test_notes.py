@@ -75,7 +75,7 @@ def test_a_note_is_saved_listed_and_read_whole(talk: Talk, log: JsonlJournal) ->
     )
     assert (
         desk.say("/mind note list").text
-        == f"1 note\n- [{handle}] (note) The mast is two metres tall. It is painted red."
+        == f"1 note\n- [{handle}] (note · by user) The mast is two metres tall. It is painted red."
     )
     read = desk.say(f"/mind note read {handle}").text.split("\n")
     assert read[1:3] == text.split("\n")
