@@ -14,7 +14,7 @@ from persona_hooks.errors import InvalidError, NotFoundError
 from persona_mind.backlog import transitions
 from persona_mind.backlog.files import BacklogFiles
 from persona_mind.backlog.handles import resolve
-from persona_mind.backlog.model import KIND, Item, State, milliseconds
+from persona_mind.backlog.model import ACTIVE, KIND, Item, State, milliseconds
 from persona_mind.kernel import clock, identity
 from persona_mind.kernel.approvals import approvals_of
 from persona_mind.kernel.rowfields import LIFE_HOURS, MAX_TEXT, units
@@ -76,11 +76,6 @@ class Backlog:
         self.files = BacklogFiles(profile)
         self.now = now
 
-    def items(self, project: Project) -> list[Item]:
-        """Return every item of a project that has not expired, in the order of the file. Reads only."""
-        now = self.now()
-        return [item for item in self._document(project).read().values if item.live(now)]
-
     def own(self, scope: Scope, *, everyone: bool = False, states: Collection[State] = ()) -> list[Item]:
         """Return the owner's items, or everyone's, in the order in which they matter.
 
@@ -89,10 +84,11 @@ class Backlog:
             everyone: All personas' items, and those of nobody.
             states: Only these; open and taken ones without it.
         """
-        now = self.now()
-        found = [item for item in self.items(scope.project) if everyone or item.persona == scope.segment]
-        wanted = [item for item in found if item.state in states] if states else [i for i in found if i.active]
-        return sorted(wanted, key=lambda item: urgency(item, now))
+        now, wanted = self.now(), states or ACTIVE
+        # Most rows of an old backlog are closed ones, so the cheap question comes first.
+        found = [item for item in self._document(scope.project).read().values if item.state in wanted]
+        mine = [item for item in found if (everyone or item.persona == scope.segment) and item.live(now)]
+        return sorted(mine, key=lambda item: urgency(item, now))
 
     def read(self, scope: Scope, handle: str) -> Item:
         """Return the one item that ``handle`` names, the owner's own first, whoever's it is otherwise.

@@ -122,7 +122,7 @@ class Transitions(RuleBasedStateMachine):
     @rule()
     def sweep(self) -> None:
         waiting = {item.id for item, _ in self.backlog.awaited(self.project)}
-        live = {item.id for item in self.backlog.items(self.project)}
+        live = {handle for handle, item in self.items().items() if item.live(self.now)}
         self.backlog.sweep(self.project, lambda: None)
         assert waiting <= live == self.items().keys()
 
