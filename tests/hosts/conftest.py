@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.hosts import install
-from tests.support.pi import Pi, pi_argv, pi_env
+from tests.support.model_server import ModelServer
+from tests.support.pi import configure_model
+from tests.support.pi_home import PiHome
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -25,37 +27,24 @@ def pi_installed() -> None:
         pytest.skip(problem)
 
 
-@dataclass(frozen=True)
-class PiHome:
-    """A person's home with Pi in it.
-
-    Attributes:
-        home: The home directory.
-        agent_dir: Pi's agent directory, and ours.
-        project: Where the person works.
-        sessions: Where session files are kept.
-        environ: The environment.
-    """
-
-    home: Path
-    agent_dir: Path
-    project: Path
-    sessions: Path
-    environ: dict[str, str]
-
-    def start(self, *arguments: str, **more: str) -> Pi:
-        """Start Pi in RPC mode, with a session file."""
-        argv = pi_argv(*arguments, session_dir=self.sessions)
-        return Pi(argv, pi_env(self.environ, self.agent_dir, **more), self.project)
-
-    def session_text(self) -> str:
-        """Return everything that Pi has written into session files."""
-        return "\n".join(path.read_text(encoding="utf-8") for path in sorted(self.sessions.glob("*.jsonl")))
-
-
 @pytest.fixture
 def pi_home(pi_installed: None, home: Path, agent_dir: Path, environ: dict[str, str]) -> PiHome:  # noqa: ARG001 - ordered
     """A home with nothing in it but a project directory."""
     project = home / "project"
     project.mkdir()
     return PiHome(home, agent_dir, project, home / "sessions", environ)
+
+
+@pytest.fixture
+def model() -> Iterator[ModelServer]:
+    """A model that says something to everything."""
+    with ModelServer(lambda request: f"answer {len(request.messages)}") as model:
+        yield model
+
+
+@pytest.fixture
+def memory_home(pi_home: PiHome, model: ModelServer) -> PiHome:
+    """A home whose Pi has the extension, installed as a person would have it."""
+    configure_model(pi_home.agent_dir, model.url)
+    pi_home.persona("install", "pi")
+    return pi_home

@@ -3,58 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import TYPE_CHECKING
-
-import pytest
 
 from tests.support.model_server import ModelServer, Reply, ToolCall
 from tests.support.pi import configure_model
-from tests.support.stdio_host import ROOT, interpreter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.hosts.conftest import PiHome
     from tests.support.model_server import Request
+    from tests.support.pi_home import PiHome
 
 FACT = "The staging database listens on port 5433."
 QUESTION = "Which port does the staging database use?"
-
-
-@pytest.fixture
-def model() -> Iterator[ModelServer]:
-    with ModelServer(lambda request: f"answer {len(request.messages)}") as model:
-        yield model
-
-
-@pytest.fixture
-def memory_home(pi_home: PiHome, model: ModelServer) -> PiHome:
-    """A home whose Pi has the extension, installed as a person would have it."""
-    configure_model(pi_home.agent_dir, model.url)
-    persona(pi_home, "install", "pi")
-    return pi_home
-
-
-def persona(home: PiHome, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run one command in a process of its own, in the project that Pi works in."""
-    argv = [interpreter(), "-m", "persona_host.cli", *words]
-    return subprocess.run(
-        argv,
-        env={**home.environ, "PYTHONPATH": str(ROOT)},
-        cwd=home.project,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-
-def remember(home: PiHome, text: str, *options: str) -> str:
-    """Save a fact in another process; return its id."""
-    arguments = json.dumps({"action": "remember", "kind": "note", "text": text})
-    answer = json.loads(persona(home, "tool", "memory", arguments, *options).stdout)
-    return str(answer["details"]["id"])
 
 
 def spoken(request: Request) -> str:
@@ -69,7 +30,7 @@ def memory_files(home: PiHome) -> list[Path]:
 def test_the_request_holds_what_another_process_saved_and_the_session_file_does_not(
     memory_home: PiHome, model: ModelServer
 ) -> None:
-    remember(memory_home, FACT)
+    memory_home.remember(FACT)
     with memory_home.start() as pi:
         pi.say(QUESTION)
     assert FACT in spoken(model.requests[0])
@@ -83,7 +44,7 @@ def test_the_request_holds_what_another_process_saved_and_the_session_file_does_
 def test_a_fact_saved_between_two_turns_is_in_the_second_request(memory_home: PiHome, model: ModelServer) -> None:
     with memory_home.start() as pi:
         pi.say(QUESTION)
-        remember(memory_home, FACT)
+        memory_home.remember(FACT)
         pi.say(QUESTION)
     assert [FACT in spoken(request) for request in model.requests] == [False, True]
 
@@ -96,11 +57,11 @@ def test_a_tool_call_saves_a_fact_and_its_result_reaches_the_model(memory_home: 
             pi.say("Please keep the port of staging in mind.")
         (result,) = model.requests[1].of("tool")
     assert "Saved" in result
-    assert FACT in persona(memory_home, "inject", "--prompt", QUESTION).stdout
+    assert FACT in memory_home.persona("inject", "--prompt", QUESTION)
 
 
 def test_mind_and_persona_are_answered_without_a_model(memory_home: PiHome, model: ModelServer) -> None:
-    remember(memory_home, FACT)
+    memory_home.remember(FACT)
     with memory_home.start() as pi:
         assert pi.say("/mind") == "handled"
         assert "5433" in pi.notices()[-1]
@@ -127,7 +88,7 @@ def test_a_strong_cue_is_captured_with_a_card_and_recalled_in_the_next_session(
 
 
 def test_what_is_forgotten_by_command_is_gone_from_the_next_request(memory_home: PiHome, model: ModelServer) -> None:
-    fact = remember(memory_home, FACT)
+    fact = memory_home.remember(FACT)
     with memory_home.start() as pi:
         pi.say(QUESTION)
         pi.say(f"/mind forget {fact}")
@@ -141,7 +102,7 @@ def test_the_persona_is_chosen_by_flag_and_changed_by_command(memory_home: PiHom
     for name in ("ada", "bob"):
         text = f"---\nname: {name}\npersona: true\ndescription: tests\n---\nYou are {name}.\n"
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
-    remember(memory_home, "Ada keeps the orchid watered.", "--persona", "ada")
+    memory_home.remember("Ada keeps the orchid watered.", "--persona", "ada")
     with memory_home.start("--persona", "ada") as pi:
         pi.say("Who keeps the orchid?")
         pi.say("/persona use bob")
@@ -170,7 +131,7 @@ def test_with_the_companion_off_nothing_is_offered_and_no_file_appears(memory_ho
 
 
 def test_memory_in_a_session_that_is_not_kept_leaves_no_session_file(memory_home: PiHome, model: ModelServer) -> None:
-    remember(memory_home, FACT)
+    memory_home.remember(FACT)
     with memory_home.start("--no-session") as pi:
         pi.say(QUESTION)
     assert FACT in spoken(model.requests[0])

@@ -13,7 +13,7 @@ from persona_host.adapters.pi.files import BUNDLE, manifest_text
 from persona_host.headless import NoModels, StderrUi, SystemScheduler
 from persona_host.runtime import Runtime, Setup
 from tests.hosts import install, sample_child
-from tests.support.model_server import ModelServer, Reply, Request, ToolCall
+from tests.support.model_server import ModelServer, Reply, ToolCall
 from tests.support.pi import configure_model, gone, install_extension, pi_argv, pi_env
 from tests.support.stdio_host import ROOT, interpreter
 
@@ -21,23 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.hosts.conftest import PiHome
     from tests.support.pi import Pi
+    from tests.support.pi_home import PiHome
 
 TSCONFIG = """{"compilerOptions": {"target": "es2023", "lib": ["es2023", "dom"], "module": "nodenext", "strict": true,
 "moduleResolution": "nodenext", "noEmit": true, "allowImportingTsExtensions": true, "noUncheckedIndexedAccess": true,
 "exactOptionalPropertyTypes": true, "noUnusedLocals": true, "noUnusedParameters": true, "noImplicitReturns": true,
 "verbatimModuleSyntax": true, "skipLibCheck": true, "types": ["node"]}, "include": ["*.ts"]}"""
-
-
-def answer(request: Request) -> str:
-    return f"heard {len(request.messages)}"
-
-
-@pytest.fixture
-def model() -> Iterator[ModelServer]:
-    with ModelServer(answer) as model:
-        yield model
 
 
 def manifest(home: PiHome) -> str:
