@@ -14,14 +14,15 @@ import argparse
 import json
 import statistics
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import peers
 from benchmarks.retrieval import APART, Question, sessions_hit, table
-from persona_mind.recall import CONVERSATION, Doc, Index
+from persona_mind.sessions.model import Turn
+from persona_mind.sessions.ranking import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,16 +36,16 @@ CUES = Path(__file__).with_name("cues.json")
 
 @dataclass(frozen=True)
 class Conversation:
-    """The turns of a conversation as documents, and the questions about it."""
+    """The turns of a conversation, and the questions about it."""
 
     name: str
-    docs: Sequence[Doc]
+    turns: Sequence[Turn]
     questions: Sequence[Question]
 
     @property
     def session_of(self) -> Mapping[str, str]:
         """The session of each turn."""
-        return {doc.key: doc.group for doc in self.docs}
+        return {turn.key: turn.session for turn in self.turns}
 
 
 def read(path: Path) -> list[Conversation]:
@@ -62,30 +63,30 @@ def read(path: Path) -> list[Conversation]:
     ]
 
 
-def _turn(turn: Mapping[str, str], place: int) -> Doc:
+def _turn(turn: Mapping[str, str], place: int) -> Turn:
     shared = f" [shares a photo: {turn['caption']}]" if turn.get("caption") else ""
     at = datetime.strptime(turn["time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC).timestamp()
-    return Doc(turn["id"], turn["text"] + shared, (turn["speaker"],), str(turn["session"]), place, at)
+    return Turn(turn["id"], str(turn["session"]), turn["id"], turn["text"] + shared, place, at, speaker=turn["speaker"])
 
 
-def indexed(docs: Sequence[Doc], embedder: Embedder | None) -> Index:
-    """Return our index of a conversation, its vectors worked out."""
+def indexed(turns: Sequence[Turn], embedder: Embedder | None) -> Ranking:
+    """Return session recall over a conversation, its vectors worked out."""
     vectors = None
     if embedder is not None:
         # Imported late: it needs numpy, which only vectors need.
         from persona_mind.recall.vectors import Vectors  # noqa: PLC0415
 
         vectors = Vectors(embedder)
-    index = Index(vectors=vectors)
-    index.sync(docs)
-    while index.embed(256):
+    ranking = Ranking(vectors=vectors)
+    ranking.sync(turns)
+    while ranking.embed(256):
         pass
-    return index
+    return ranking
 
 
-def recalled(index: Index, query: str) -> list[str]:
+def recalled(ranking: Ranking, query: str) -> list[str]:
     """Rank the turns for a question or a cue: the one call that everything here is measured by."""
-    return [hit.key for hit in index.search(query, MOST, CONVERSATION)]
+    return [turn.key for turn, _ in ranking.rank(query, MOST)]
 
 
 def ours(conversations: Sequence[Conversation], embedder: Embedder | None) -> dict[str, list[str]]:
@@ -93,10 +94,10 @@ def ours(conversations: Sequence[Conversation], embedder: Embedder | None) -> di
     rankings: dict[str, list[str]] = {}
     took, hits = [], []
     for conversation in conversations:
-        index = indexed(conversation.docs, embedder)
+        ranking = indexed(conversation.turns, embedder)
         for question in conversation.questions:
             started = time.perf_counter()
-            rankings[question.key] = recalled(index, question.text)
+            rankings[question.key] = recalled(ranking, question.text)
             took.append(time.perf_counter() - started)
             hits.append(sessions_hit(rankings[question.key], conversation.session_of, question.evidence))
     _report(f"persona-mind{' with vectors' if embedder else ''}", conversations, rankings, took)
@@ -125,14 +126,13 @@ def cues(conversations: Sequence[Conversation], embedder: Embedder) -> None:
     halves: Mapping[str, Sequence[Sequence[str]]] = json.loads(CUES.read_text(encoding="utf-8"))
     found: dict[str, list[bool]] = {name: [] for name in halves}
     for conversation in conversations:
-        index = indexed(conversation.docs, embedder)
+        ranking = indexed(conversation.turns, embedder)
         for name, pairs in halves.items():
             for number, (told, cue) in enumerate(pairs):
-                place = conversation.docs[number * len(conversation.docs) // len(pairs)]
-                hidden = Doc("told", told, place.tags, place.group, place.seq, place.at)
-                index.sync([*conversation.docs, hidden])
-                index.embed()
-                found[name].append("told" in recalled(index, cue)[:10])
+                place = conversation.turns[number * len(conversation.turns) // len(pairs)]
+                ranking.sync([*conversation.turns, replace(place, key="told", text=told)])
+                ranking.embed()
+                found[name].append("told" in recalled(ranking, cue)[:10])
     print("\ncues that share no word with what they should recall: found among the first 10")
     everything = [one for half in found.values() for one in half]
     for name, seen in (*found.items(), ("all", everything)):
@@ -149,7 +149,7 @@ def _peers(conversations: Sequence[Conversation], embedder: Embedder | None) -> 
         rankings: dict[str, list[str]] = {}
         took = []
         for conversation in conversations:
-            texts = {doc.key: f"{doc.tags[0]}: {doc.text}" for doc in conversation.docs}
+            texts = {turn.key: f"{turn.speaker}: {turn.text}" for turn in conversation.turns}
             with make(texts) as search:
                 for question in conversation.questions:
                     started = time.perf_counter()

@@ -3,7 +3,8 @@
     {"persona": {"lastPersona": "kiri", "persist": true},
      "models":  {"default": "openai:NAME",
                  "routing": {"model": "openai:NAME", "baseUrl": "http://localhost:8000/v1", "apiKeyEnv": "MY_KEY"}},
-     "mind":    {"enabled": true, "capture": "auto", "nudge": true}}
+     "mind":    {"enabled": true, "capture": "auto", "nudge": true},
+     "sessions": {"recall": true}}
 
 Every key may be left out, and unknown keys are kept. A malformed value is named with file and field and counts as the
 most careful one that is allowed (a mind that is off, say), never as the default; a file that is no JSON object is never
@@ -69,6 +70,12 @@ class MindSection(_Section):
     nudge: bool = True
 
 
+class SessionsSection(_Section):
+    """What may be done with past conversations."""
+
+    recall: bool = True
+
+
 class ModelSection(_Section):
     """One role's model. A key never stands here: ``apiKeyEnv`` names the variable that holds it."""
 
@@ -81,6 +88,7 @@ class ModelSection(_Section):
 _CAREFUL: Final[Mapping[str, Mapping[str, object]]] = {
     "persona": {"persist": False},
     "mind": {"enabled": False, "capture": "off", "nudge": False},
+    "sessions": {"recall": False},
 }
 
 S = TypeVar("S", bound=_Section)
@@ -94,6 +102,7 @@ class Settings:
         path: The file, whether it exists or not.
         persona: The companion's own settings.
         mind: The mind's preferences.
+        sessions: What may be done with past conversations.
         models: The roles that have a model of their own.
         faults: What is malformed, by field.
         present: The dotted names of the settings that stand in the file.
@@ -103,6 +112,7 @@ class Settings:
     path: Path
     persona: PersonaSection = field(default_factory=PersonaSection)
     mind: MindSection = field(default_factory=MindSection)
+    sessions: SessionsSection = field(default_factory=SessionsSection)
     models: Mapping[Role, ModelSection] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
     present: frozenset[str] = frozenset()
@@ -138,6 +148,7 @@ class Settings:
             ("mind.enabled", self.mind.enabled, None),
             ("mind.capture", *_capture(self.mind.capture, environ.get(CAPTURE))),
             ("mind.nudge", *_nudge(self.mind.nudge, environ.get(NUDGE))),
+            ("sessions.recall", self.sessions.recall, None),
         ]
         found = [self.setting(key, value, variable) for key, value, variable in mind]
         return (*found, *self._models())
@@ -183,8 +194,11 @@ class SettingsFile:
             values = JsonFile(self.path, self.path.parent).read().values
         except PersonaError as error:
             careful = MindSection.model_validate(_CAREFUL["mind"])
+            sessions = SessionsSection.model_validate(_CAREFUL["sessions"])
             fault = Fault(self.path, error.message)
-            return Settings(self.path, mind=careful, faults=(fault,), unreadable=_closed(error, self.path))
+            return Settings(
+                self.path, mind=careful, sessions=sessions, faults=(fault,), unreadable=_closed(error, self.path)
+            )
         return _parse(self.path, values)
 
     def remember(self, persona: str | None, check: Callable[[], None]) -> bool:
@@ -243,8 +257,9 @@ def _parse(path: Path, values: Mapping[str, Any]) -> Settings:
     faults: list[Fault] = []
     persona = _section(PersonaSection, values, "persona", path, faults)
     mind = _section(MindSection, values, "mind", path, faults)
+    sessions = _section(SessionsSection, values, "sessions", path, faults)
     models = _models(values.get("models"), path, faults)
-    return Settings(path, persona, mind, models, tuple(faults), frozenset(_names(values)))
+    return Settings(path, persona, mind, sessions, models, tuple(faults), frozenset(_names(values)))
 
 
 def _section(kind: type[S], values: Mapping[str, Any], name: str, path: Path, faults: list[Fault]) -> S:

@@ -26,6 +26,9 @@ from persona_mind.notes.verbs import NoteVerbs
 from persona_mind.quarantine.holding import Holding
 from persona_mind.quarantine.service import Quarantine
 from persona_mind.quarantine.verbs import QuarantineVerbs
+from persona_mind.sessions.service import Sessions
+from persona_mind.sessions.verbs import GUIDE as SESSIONS_GUIDE
+from persona_mind.sessions.verbs import SessionVerbs
 from persona_mind.status.counts import Counts
 from persona_mind.status.verbs import MindVerbs
 from persona_mind.status.words import first_run
@@ -61,6 +64,7 @@ class MindPlugin:
         self.quarantine = Quarantine(profile, host.scheduler.now)
         self.capture = Capture(self.access, self.facts, host.ui, self._notice)
         self.notes = Notes()
+        self.sessions = Sessions(host.agent_dir, host.home, host.scheduler.now, host.scheduler.monotonic)
         self.injection = Injection(
             self.access, self.facts, self.views, self.backlog, self.notes, bus=host.bus, ui=host.ui
         )
@@ -71,7 +75,9 @@ class MindPlugin:
         """Offer the verbs and say when a model should use them."""
         registry = Reviewed(registry, Holding(self.access, self.quarantine))
         registry.add(*QuarantineVerbs(self.access, self.quarantine, self._host.verbs).verbs())
-        registry.add(*MemoryVerbs(self.access, self.facts, self.views, self._notice).verbs())
+        past = SessionVerbs(self.access, self.sessions)
+        registry.add(*MemoryVerbs(self.access, self.facts, self.views, self._notice, past.recall).verbs())
+        registry.add(*past.verbs())
         registry.add(*BacklogVerbs(self.access, self.backlog, self._notice, self._deferred).verbs())
         mind = MindVerbs(
             self._host,
@@ -88,6 +94,7 @@ class MindPlugin:
         registry.add(*NoteVerbs(self.access, self.notes).verbs())
         registry.guide("memory", GUIDE)
         registry.guide("notes", NOTES_GUIDE)
+        registry.guide("sessions", SESSIONS_GUIDE)
         registry.guide("backlog", BACKLOG_GUIDE)
 
     @hookimpl

@@ -7,8 +7,9 @@ from typing import Literal
 from pydantic import Field
 
 from persona_hooks.verbs import Outcome
-from persona_mind.facts.model import Kind, Tier
+from persona_mind.facts.model import TIERS, Kind, Tier
 from persona_mind.facts.shown import ShownFact
+from persona_mind.kernel.past import Told
 
 
 class Line(Outcome):
@@ -45,7 +46,7 @@ class Remembered(Outcome):
 
 
 class Recalled(Outcome):
-    """Facts were looked for.
+    """Facts, or what was said in past conversations, were looked for. The numbers are those of both.
 
     Attributes:
         count: How many are shown.
@@ -54,6 +55,9 @@ class Recalled(Outcome):
         withheld: How many match and are not shown for want of room.
         withheld_unsafe: How many are shown as a placeholder, because their text breaks a rule now.
         known: How many there are to search.
+        ids: Of the facts that are shown.
+        sessions: What was said in past conversations, where those were searched.
+        tiers: Where facts were looked for.
     """
 
     count: int
@@ -63,6 +67,8 @@ class Recalled(Outcome):
     withheld_unsafe: int
     ids: tuple[str, ...]
     known: int
+    sessions: Told | None = None
+    tiers: tuple[Tier, ...] = Field(default=TIERS, exclude=True)
     lines: tuple[Line, ...] = Field(default=(), exclude=True)
 
 

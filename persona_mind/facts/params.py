@@ -17,7 +17,7 @@ MAX_QUERY: Final = 512
 MAX_HITS: Final = 50
 DEFAULT_HITS: Final = 8
 
-Reach = Literal["long", "short", "both", "persona", "shared", "project", "stm"]
+Reach = Literal["long", "short", "both", "persona", "shared", "project", "stm", "sessions"]
 
 FactId = Annotated[str, Place.WORD, Field(min_length=1, max_length=MAX_ID, description="The fact's id.")]
 OtherId = Annotated[str, Field(min_length=1, max_length=MAX_ID, pattern=ID_PATTERN)]
@@ -72,9 +72,12 @@ class Recall(Params):
         Reach | tuple[Reach, ...],
         Field(
             description="Where to look: persona, shared, project, stm, one or several; long is the first three, "
-            "short is stm, both is all."
+            "short is stm, both is all of these. sessions is what was said in past conversations."
         ),
     ] = "both"
+    sessions: Annotated[
+        bool, Field(description="Look in past conversations, too; instead of facts where no scope is named.")
+    ] = False
     max: Annotated[float | None, Field(allow_inf_nan=True, description="How many at most, 1 to 50; 8 without it.")] = (
         None
     )
@@ -128,11 +131,14 @@ def destination(params: Remember) -> Tier:
     return tier
 
 
-def reach(scope: Reach | tuple[Reach, ...]) -> tuple[Tier, ...]:
-    """Return the tiers that a recall looks in, in their fixed order."""
-    words = {scope} if isinstance(scope, str) else set(scope)
+def reach(params: Recall) -> tuple[tuple[Tier, ...], bool]:
+    """Return the tiers that a recall looks in, in their fixed order, and whether it looks in past conversations."""
+    scope = params.scope
+    words = {scope} if isinstance(scope, str) else set(scope) or {"both"}
+    if params.sessions:
+        words = words | {"sessions"} if "scope" in params.model_fields_set else {"sessions"}
     wanted = {tier for word in words for tier in _TIERS_OF[word]}
-    return tuple(tier for tier in TIERS if tier in wanted) or TIERS
+    return tuple(tier for tier in TIERS if tier in wanted), "sessions" in words
 
 
 def limit(number: float | None) -> int:
@@ -150,4 +156,5 @@ _TIERS_OF: Final[dict[Reach, tuple[Tier, ...]]] = {
     "shared": ("shared",),
     "project": ("project",),
     "stm": ("stm",),
+    "sessions": (),
 }

@@ -11,6 +11,7 @@ from persona_mind.facts import words
 from persona_mind.facts.outcomes import Gone, Line, Opened, Promoted, Recalled, Remembered
 from persona_mind.facts.params import Forget, Promote, Read, Recall, Remember, destination, limit, reach
 from persona_mind.facts.part import part
+from persona_mind.facts.search import Found
 from persona_mind.facts.service import Draft
 from persona_mind.facts.shown import shown
 from persona_mind.kernel.admitting import admitted
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from persona_mind.facts.search import Views
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.access import Access
+    from persona_mind.kernel.past import Past
 
 EXCERPT: Final = 240
 GUIDE: Final = (
@@ -41,12 +43,14 @@ class MemoryVerbs:
         facts: The service.
         views: Recall.
         notice: Returns what a person is told before anything was ever stored, else None.
+        past: Recall over past conversations.
     """
 
     access: Access
     facts: Facts
     views: Views
     notice: Callable[[], str | None]
+    past: Past
 
     def verbs(self) -> tuple[AnyVerb, ...]:
         """Return them all."""
@@ -84,19 +88,26 @@ class MemoryVerbs:
         )
 
     def recall(self, call: Call, params: Recall) -> Recalled:
-        """Search what the owner sees."""
+        """Search what the owner sees, and past conversations where they are asked for."""
         scope, _ = self.access.enter(call)
         most = limit(params.max)
-        found = self.views.search(scope, reach(params.scope), params.query, most, self.facts.now())
+        tiers, sessions = reach(params)
+        # Of two places, neither crowds out the other.
+        told = self.past(call, params.query, max(most // 2, 1) if tiers else most) if sessions else None
+        room = most - (told.count if told else 0)
+        found = self.views.search(scope, tiers, params.query, room, self.facts.now()) if tiers else Found((), 0, 0)
         lines = tuple(_line(held, params.query) for held, _ in found.facts)
+        count, total = (len(lines) + told.count, found.total + told.total) if told else (len(lines), found.total)
         return Recalled(
-            count=len(lines),
-            total=found.total,
+            count=count,
+            total=total,
             max=most,
-            withheld=found.total - len(lines),
-            withheld_unsafe=sum(bool(line.fact.withheld) for line in lines),
+            withheld=total - count,
+            withheld_unsafe=sum(bool(line.fact.withheld) for line in lines) + (told.withheld_unsafe if told else 0),
             ids=tuple(line.fact.id for line in lines),
-            known=found.known,
+            known=found.known + (told.known if told else 0),
+            sessions=told,
+            tiers=tiers,
             lines=lines,
         )
 

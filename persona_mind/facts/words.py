@@ -39,21 +39,35 @@ def summary(tier: Tier, *, again: bool) -> str:
 
 def recalled(outcome: Recalled) -> Card:
     """List what was found."""
-    if not outcome.known:
+    told = outcome.sessions
+    if told is None:
+        return _found(outcome, outcome.total, outcome.known)
+    if not outcome.tiers:
+        return told.card
+    facts = _found(outcome, outcome.total - told.total, outcome.known - told.known)
+    return Card(
+        title=f"{facts.title.rstrip('.')}; {told.card.title}",
+        body=(*facts.body, *told.card.body),
+        detail=(*facts.detail, *told.card.detail),
+        hint=facts.hint or told.card.hint,
+    )
+
+
+def _found(outcome: Recalled, total: int, known: int) -> Card:
+    """List the facts that were found, of so many that match and so many there are."""
+    count = len(outcome.lines)
+    if not known:
         return Card(title="Nothing is remembered here yet.")
-    if not outcome.count:
+    if not count:
         return Card(title="Nothing that is remembered matches.", hint="Try other words, or recall without any.")
-    some = outcome.count < outcome.total
-    title = f"{outcome.count} of {_facts(outcome.total)} recalled" if some else f"{_facts(outcome.count)} recalled"
+    withheld = sum(bool(line.fact.withheld) for line in outcome.lines)
     clipped = sum(not line.whole and not line.fact.withheld for line in outcome.lines)
     return Card(
-        title=title,
+        title=f"{count} of {_facts(total)} recalled" if count < total else f"{_facts(count)} recalled",
         body=tuple(_line(line) for line in outcome.lines),
         detail=_sentences(
-            f"+{outcome.withheld} more" if outcome.withheld else "",
-            f"{_facts(outcome.withheld_unsafe)} withheld: the stored text breaks a rule"
-            if outcome.withheld_unsafe
-            else "",
+            f"+{total - count} more" if count < total else "",
+            f"{_facts(withheld)} withheld: the stored text breaks a rule" if withheld else "",
             f"{_facts(clipped)} shown in part; read an id for the whole" if clipped else "",
         ),
     )

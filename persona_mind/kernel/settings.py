@@ -17,8 +17,10 @@ CaptureMode = Literal["auto", "prompt", "off"]
 ENABLED: Final = "mind.enabled"
 CAPTURE: Final = "mind.capture"
 NUDGE: Final = "mind.nudge"
+SESSIONS: Final = "sessions.recall"
 BRAKES: Final = "brief.brakes"
 
+_OURS: Final = frozenset({ENABLED, CAPTURE, NUDGE, SESSIONS})
 _OFF: Final = frozenset({"off", "false", "0", "no"})
 
 
@@ -30,6 +32,7 @@ class MindSettings:
         enabled: Whether the mind works at all.
         capture: ``auto`` writes strong cues, ``prompt`` only hints, ``off`` looks at nothing.
         nudge: Whether hints are given.
+        sessions: Whether past conversations are searched.
         answered: Whether the keeper of settings answered; until it does, they are asked for again.
         sources: Where each of them came from.
     """
@@ -37,12 +40,13 @@ class MindSettings:
     enabled: bool = True
     capture: CaptureMode = "auto"
     nudge: bool = True
+    sessions: bool = True
     answered: bool = False
     sources: tuple[tuple[str, str], ...] = ()
 
     def effective(self) -> tuple[Setting, ...]:
         """Return them as others read them."""
-        values = {ENABLED: self.enabled, CAPTURE: self.capture, NUDGE: self.nudge}
+        values = {ENABLED: self.enabled, CAPTURE: self.capture, NUDGE: self.nudge, SESSIONS: self.sessions}
         known = dict(self.sources)
         return tuple(Setting(key=key, value=value, source=known.get(key, "default")) for key, value in values.items())
 
@@ -73,8 +77,9 @@ def collect(bus: BusClient, session_id: str, environ: Mapping[str, str]) -> Mind
         enabled=_flag(found, ENABLED, default=True),
         capture=_mode(found),
         nudge=_flag(found, NUDGE, default=True),
+        sessions=_flag(found, SESSIONS, default=True),
         answered=bool(replies),
-        sources=tuple((key, source) for key, (_, source) in sorted(found.items()) if key in {ENABLED, CAPTURE, NUDGE}),
+        sources=tuple((key, source) for key, (_, source) in sorted(found.items()) if key in _OURS),
     )
 
 

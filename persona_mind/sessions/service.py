@@ -1,0 +1,159 @@
+"""Recall over past conversations of one project: whose turns may be quoted, and the index over them."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from persona_hooks.errors import NotFoundError
+from persona_mind.sessions.logs import Logs
+from persona_mind.sessions.model import Turn
+from persona_mind.sessions.pieces import pieces
+from persona_mind.sessions.reading import UNRECORDED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from persona_hooks.ports import Session
+    from persona_mind.kernel.clock import Now
+    from persona_mind.kernel.scope import Scope
+    from persona_mind.recall import Hit
+    from persona_mind.sessions.logs import Log
+    from persona_mind.sessions.ranking import Ranking
+
+MAX_TURNS: Final = 200_000
+"""Turns that are searched, those of the latest conversations."""
+_VIEWS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One page of a recall.
+
+    Attributes:
+        turns: Best first, each with why it was found.
+        total: How many match in all.
+        known: How many there are to search.
+        unread: How many logs could not be read.
+        older: How many logs are left out because there are too many turns.
+    """
+
+    turns: tuple[tuple[Turn, Hit], ...]
+    total: int
+    known: int
+    unread: int = 0
+    older: int = 0
+
+
+@dataclass(slots=True)
+class _View:
+    """What one owner may see, at one state of the logs."""
+
+    logs: list[Log]
+    turns: list[Turn]
+    ranking: Ranking
+    unread: int
+    older: int
+
+
+class Sessions:
+    """Past conversations. Reads only; safe to use from several threads."""
+
+    def __init__(self, agent_dir: Path, home: Path, now: Now, monotonic: Callable[[], float]) -> None:
+        self._logs = Logs(agent_dir, home, monotonic)
+        self._now = now
+        self._views: OrderedDict[tuple[str, str, str], _View] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def transcripts(self) -> list[Path]:
+        """The directories that hold transcripts: what was said stands there, whatever is erased here."""
+        return [root for root, _ in self._logs.roots]
+
+    def search(self, session: Session, scope: Scope, query: str, limit: int) -> Found:
+        """Return the best turns for a query among the owner's past conversations in this project.
+
+        What stands in the present conversation is left out: it is known there.
+        """
+        with self._lock:
+            view = self._view(session, scope)
+            present = {entry.id for entry in session.journal.branch()} if view.turns else set[str]()
+            hits = view.ranking.rank(query, limit + _spare(present), now=self._now().timestamp())
+            kept = tuple((turn, hit) for turn, hit in hits if turn.id not in present)[:limit]
+            total = max(len(kept), view.ranking.count(query) if len(hits) >= limit or not query.strip() else len(kept))
+            return Found(kept, total, len(view.ranking), view.unread, view.older)
+
+    def read(
+        self, session: Session, scope: Scope, session_id: str, turn_id: str, around: int
+    ) -> tuple[list[Turn], list[Turn]]:
+        """Return one turn as its pieces in order, and up to ``around`` turns before and after it.
+
+        Raises:
+            NotFoundError: No past conversation of this owner's in this project holds it.
+        """
+        with self._lock:
+            turns = [turn for turn in self._view(session, scope).turns if turn.session == session_id]
+        places = [at for at, turn in enumerate(turns) if turn.id == turn_id]
+        if not places:
+            raise NotFoundError("No past conversation here holds this turn; recall cites those that do.", field="turn")
+        first, last = places[0], places[-1]
+        beside = turns[max(first - around, 0) : first] + turns[last + 1 : last + 1 + around]
+        return turns[first : last + 1], beside
+
+    def _view(self, session: Session, scope: Scope) -> _View:
+        logs = self._logs.of(scope.project)
+        name = (scope.project.slug, scope.segment, session.id)
+        view = self._views.get(name)
+        if view is None or view.logs is not logs:
+            view = self._views[name] = _made(view, logs, scope, session.id)
+        self._views.move_to_end(name)
+        while len(self._views) > _VIEWS:
+            self._views.popitem(last=False)
+        return view
+
+
+def _made(old: _View | None, logs: list[Log], scope: Scope, present: str) -> _View:
+    # Ranking takes a while to load, and without past conversations nothing is ranked.
+    from persona_mind.sessions.ranking import Ranking  # noqa: PLC0415
+
+    readable = [log for log in logs if log.header is not None and log.header.session_id != present]
+    chosen: list[Log] = []
+    number = 0
+    for log in readable:
+        number += len(log.said)
+        if number > MAX_TURNS and chosen:
+            break
+        chosen.append(log)
+    # A conversation stands before its forks, so that what both hold is cited where it was said.
+    chosen.sort(key=lambda log: (log.header.timestamp if log.header else "", log.path.name))
+    turns = list(_turns(chosen, scope.persona))
+    ranking = Ranking() if old is None else old.ranking
+    ranking.sync(turns)
+    return _View(logs, turns, ranking, sum(log.unreadable for log in logs), len(readable) - len(chosen))
+
+
+def _turns(logs: Iterable[Log], persona: str | None) -> Iterator[Turn]:
+    """Yield the turns that an owner may see; what forks repeat, once."""
+    seen: set[tuple[str, float | None]] = set()
+    for log in logs:
+        session = log.header.session_id if log.header else ""
+        place = 0
+        for said in log.said:
+            if said.persona is not UNRECORDED and said.persona != persona:
+                continue
+            if (said.id, said.at) in seen:
+                continue
+            seen.add((said.id, said.at))
+            name = said.persona if said.role == "model" and isinstance(said.persona, str) else ""
+            for number, text in enumerate(pieces(said.text)):
+                key = f"{session}/{said.id}/{number}"
+                yield Turn(key, session, said.id, text, place, said.at, said.role, name)
+                place += 1
+
+
+def _spare(present: set[str]) -> int:
+    """Return how many more hits to ask for, since some may stand in the present conversation."""
+    return min(len(present), 50)
