@@ -52,13 +52,29 @@ def _hash(text: str) -> bytes:
     return hashlib.sha256(text.strip().encode()).digest()
 
 
+class MissingError(Exception):
+    """Wheels are not there and could not be downloaded; the message says which, why, and what would help."""
+
+
 def download(folder: Path) -> None:
-    """Download the wheels into a folder with pip, unless they are there."""
+    """Download the wheels into a folder with pip, unless they are there.
+
+    Raises:
+        MissingError: Some could not be had.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     wanted = [pin for pin in (*WHEELS, *CHANGELOGS) if not _wheels(folder, pin)]
-    if wanted:
-        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", str(folder)]
-        subprocess.run([*pip, *wanted], check=True)
+    if not wanted:
+        return
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", str(folder)]
+    pip.append("--disable-pip-version-check")
+    ran = subprocess.run([*pip, *wanted], check=False, capture_output=True, text=True)
+    if ran.returncode:
+        last = next((line for line in reversed(ran.stderr.splitlines()) if line.strip()), "no reason given")
+        raise MissingError(
+            f"These wheels are not in {folder} and could not be downloaded from PyPI: {', '.join(wanted)}. "
+            f"pip says: {last.strip()} Connect to the network, or put them there and name the folder with --wheels."
+        )
 
 
 def _wheels(folder: Path, pin: str) -> list[Path]:
