@@ -83,7 +83,7 @@ def system_calls() -> list[Line]:
     """SIGKILL by strace at every file system call."""
     if not kills.has_strace():
         return [Line("killed at every system call", 0, [], "passed over: no strace that may trace")]
-    cuts = kills.every_system_call(4)
+    cuts = kills.every_system_call(6)
     missed = [f"only {cuts.killed} of {cuts.points} were killed"] if cuts.killed != cuts.points else []
     few = [f"only {cuts.points} points"] if cuts.points < 100 else []
     return [Line("killed at every system call", cuts.points, cuts.violations + missed + few, f"{cuts.killed} killed")]
@@ -111,7 +111,7 @@ def fuzz() -> list[Line]:
     import pytest  # noqa: PLC0415 - only this stage needs a test runner
 
     os.environ["PERSONA_TEST_FUZZ"] = "100000"
-    code = pytest.main(["-q", "--no-header", "-p", "no:randomly", "-p", "no:timeout", "tests/store/test_fuzz.py"])
+    code = pytest.main(["-q", "--no-header", "-p", "no:randomly", "--timeout", "0", "tests/store/test_fuzz.py"])
     return [Line("fuzzed files", 100_000, [] if code == 0 else [f"pytest ended with {code}"])]
 
 

@@ -138,6 +138,9 @@ def _image(base: Path, options: str) -> Iterator[tuple[Path, Path]]:
 CUT_WRITER = """
 import itertools, sys
 from pathlib import Path
+if len(sys.argv) > 2:
+    from tests.support.crash.mutants import MUTANTS, apply
+    apply(next(mutant for mutant in MUTANTS if mutant.name == sys.argv[2]))
 from tests.support.crash.documents import adding, store
 mine, document = store(Path(sys.argv[1]))
 for number in itertools.count(1):
@@ -148,10 +151,11 @@ for number in itertools.count(1):
 """
 
 
-def disk_cuts(count: int, options: str = "defaults") -> Cuts:
+def disk_cuts(count: int, options: str = "defaults", *, mutant: str | None = None) -> Cuts:
     """Stop a writer on a real ext4 disk, copy the disk as it is, and judge the copy as after a power cut.
 
-    The writer is stopped while the image is copied: a copy of a moving disk is torn, and cries wolf.
+    The writer is stopped while the image is copied: a copy of a moving disk is torn, and cries wolf. With a
+    ``mutant`` the writer is an injured one, which shows whether these cuts would notice.
     """
     base = Path(_disk_scratch())
     cuts = Cuts()
@@ -160,7 +164,10 @@ def disk_cuts(count: int, options: str = "defaults") -> Cuts:
             root = target / "agent"
             root.mkdir(mode=0o700)
             writer = subprocess.Popen(
-                [sys.executable, "-c", CUT_WRITER, str(root)], cwd=PROJECT, stdout=subprocess.PIPE, text=True
+                [sys.executable, "-c", CUT_WRITER, str(root), *([mutant] if mutant else [])],
+                cwd=PROJECT,
+                stdout=subprocess.PIPE,
+                text=True,
             )
             try:
                 _cut_many(cuts, count, writer, image, base)
