@@ -11,9 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from persona_mind.quarantine.service import MAX_HELD, MAX_HELD_BYTES
 from persona_store.admission import Admitted, Quarantined, Refused, Shown, Withheld, admit, show
 from persona_store.structure import fence, inline
+from tests.support.sweeping import verbs
 
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 KEY = "fedcba9876543210"
 
 
@@ -106,13 +110,28 @@ def test_recommendation_poisoning_a_planted_preference_is_quarantined() -> None:
 
 
 def test_every_test_that_the_security_page_names_exists() -> None:
-    root = Path(__file__).resolve().parents[2]
-    page = (root / "docs" / "security.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`(test_\w+)`", page))
-    files = set(re.findall(r"`(test_\w+\.py)`", page))
-    assert len(named) >= 8
-    assert named <= set(re.findall(r"def (test_\w+)", Path(__file__).read_text(encoding="utf-8")))
-    assert files <= {path.name for path in Path(__file__).parent.glob("test_*.py")}
+    sources = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")}
+    there = {name for source in sources.values() for name in re.findall(r"^def (test_\w+)", source, re.MULTILINE)}
+    named = set(re.findall(r"`(test_\w+)`", PAGE))
+    files = set(re.findall(r"`(test_\w+\.py)`", PAGE))
+    assert (named - there, files - sources.keys()) == (set(), set())
+
+
+@pytest.mark.parametrize(
+    "threat", ["OWASP ASI06", "MINJA", "AgentPoison", "SpAIware", "delayed tool invocation", "recommendation poisoning"]
+)
+def test_every_threat_of_the_security_page_names_a_test(threat: str) -> None:
+    table = PAGE.partition("\n## Threats")[2].partition("\n## ")[0]
+    rows = [line for line in table.splitlines() if line.startswith("|")][2:]
+    assert [row for row in rows if not re.search(r"`test_\w+(?:\.py)?`", row)] == []
+    assert any(row.startswith(f"| {threat}") for row in rows)
+
+
+def test_the_bounds_and_commands_of_the_security_page_are_those_of_the_code() -> None:
+    assert f"{MAX_HELD} calls or {MAX_HELD_BYTES // 1024} KiB" in PAGE
+    assert {verb.command for verb in verbs() if verb.prefix == "quarantine"} == {
+        command.partition(" ID")[0].removeprefix("/") for command in re.findall(r"`(/mind quarantine[^`]*)`", PAGE)
+    }
 
 
 def test_what_no_filter_can_promise_a_false_fact_in_plain_words_enters() -> None:
