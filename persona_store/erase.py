@@ -105,7 +105,7 @@ def erase(
     Args:
         profile: Whose documents, previous versions, quarantine and backups are swept.
         target: What goes.
-        places: What else of ours may hold it.
+        places: What else of ours may hold it, beside the profile's own ``places``.
         outside: Directories and files that are not ours, searched for the report only.
         check: As for `Profile.transaction`.
         timeout: Seconds to wait for each lock.
@@ -128,7 +128,7 @@ def erase(
             changed += [relative] * bool(gone)
         with profile.transaction(check, timeout) as transaction:
             changed += _sweep_copies(profile.root, target)
-            for place in places:
+            for place in (*profile.places, *places):
                 changed += [os.fspath(path) for path in place.erase(target)]
         _scrub_previous(profile, check, timeout)
         with profile.transaction(check, timeout) as transaction:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from persona_hooks.errors import PersonaError
 from tests.support.crash.battery import child, copied, untidy
 from tests.support.crash.checks import scratch
 from tests.support.crash.documents import add, ids
@@ -226,6 +227,8 @@ def _judge_copy(copy: Path, target: Path, acknowledged: int) -> str | None:
         if numbers != sorted(set(numbers)):
             return "holds rows in disorder"
         add(root, f"c{10**9}")
+    except PersonaError as error:
+        return f"{type(error).__name__}: {error}"
     finally:
         _run("umount", str(target))
     return None
