@@ -12,13 +12,16 @@ from persona_mind.kernel.approvals import RowApproval
 from persona_mind.quarantine import service
 from persona_store import second_opinion
 from persona_store.admission import Quarantined, admit
-from tests.support.cli import everything
+from persona_store.erase import Target, erase
+from persona_store.transaction import Profile
+from tests.support.cli import Persona, everything
 from tests.support.desk import files_below
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from persona_hooks.verbs import Answer, Audience, Origin
+    from persona_mind.library import Mind
     from tests.mind.conftest import Start
     from tests.support.clock import ManualClock
     from tests.support.desk import Desk
@@ -305,7 +308,8 @@ def test_while_memory_is_off_nothing_is_held_or_shown(desk: Desk, profile: Path)
 
 def test_the_snapshot_and_doctor_say_how_much_waits(desk: Desk) -> None:
     assert "quarantine" not in desk.say("/mind").text
-    held_id(desk), held_id(desk, OTHER)
+    for text in (ORDER, OTHER):
+        held_id(desk, text)
     assert "2 calls wait for you: `/mind quarantine`" in desk.say("/mind").text
     assert "waiting for a person: 2" in desk.say("/mind doctor").text
 
@@ -350,3 +354,29 @@ def test_cards_show_text_as_it_was_written(desk: Desk, text: str) -> None:
     saved = desk.say(f"/mind remember {text}")
     for line in ("/mind recall", f"/mind read {saved.details['id']}"):
         assert text in desk.say(line).text
+
+
+def test_erasing_a_text_erases_it_from_quarantine_too(desk: Desk, profile: Path, clock: ManualClock) -> None:
+    for text in (ORDER, OTHER):
+        held_id(desk, text)
+    done = erase(Profile(profile, clock.now), Target((ORDER,), ("key",)))
+    assert (done.rows, done.residue) == (1, ())
+    assert b"invoice" not in everything(profile)
+    assert desk.say("/mind quarantine").details["count"] == 1
+
+
+def test_the_library_holds_and_approves_as_a_host_does(mind: Mind) -> None:
+    refused = mind.call("memory.remember", {"text": ORDER}, origin="import", audience="script")
+    handle = refused.details["id"]
+    assert mind.call("quarantine.approve", {"id": handle}, origin="import").details["reason"] == "not_a_person"
+    assert mind.call("quarantine.approve", {"id": handle}).ok
+    assert mind.recall("invoice").lines[0].excerpt == ORDER
+
+
+def test_a_command_line_meets_the_same_file(environ: dict[str, str], project: Path, desk: Desk) -> None:
+    handle = held_id(desk)
+    persona = Persona(environ, project)
+    assert handle in persona("mind", "quarantine").out
+    approved = persona("mind", "quarantine", "approve", handle, "--json")
+    assert (approved.code, approved.json()["ok"]) == (0, True)
+    assert desk.say("/mind recall invoice").details["total"] == 1
