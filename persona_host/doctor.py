@@ -9,6 +9,7 @@ from persona_hooks.cards import Card
 from persona_hooks.errors import NotFoundError, PersonaError
 from persona_hooks.ports import Capabilities
 from persona_hooks.verbs import Answer
+from persona_host.adapters.mcp.serve import CAPABILITIES as MCP
 from persona_host.embedded.choice import HOW, facts
 from persona_host.embedded.shelf import Shelf
 from persona_host.oneshot import CAPABILITIES, opened, printed
@@ -24,7 +25,7 @@ HOSTS = {
     "command-line": CAPABILITIES,
     "embedded": Capabilities(),
     "pi": Capabilities(),
-    "mcp": Capabilities(journal=False, branches=False, ui=False, models=False, injection=False, scheduler=False),
+    "mcp": MCP,
 }
 COSTS = {
     "journal": "cards and notes are not kept with the conversation",
