@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from persona_hooks.cards import one_line
 from persona_mind.kernel import clock
 from persona_mind.kernel.past import Cited
 from persona_mind.sessions.outcomes import Quote
-from persona_store.structure import inline
 
 if TYPE_CHECKING:
     from persona_mind.sessions.model import Turn
@@ -29,5 +29,5 @@ def quote(turn: Turn, limit: int, query: str = "") -> Quote:
     verdict = show(turn.text, turn.role)
     if not isinstance(verdict, Shown):
         return Quote(cited(turn), "", whole=False, withheld=verdict.rule)
-    part = excerpt(inline(verdict.text), limit, query)
+    part = excerpt(one_line(verdict.text), limit, query)
     return Quote(cited(turn), part.text, part.whole, directive="directive" in verdict.flags)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.cards import Card
-from persona_store.structure import inline
+from persona_hooks.cards import Card, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +52,7 @@ def opened(outcome: TurnOpened) -> Card:
     when = f", {outcome.at[:16].replace('T', ' ')}" if outcome.at else ""
     body = (f"[withheld: {outcome.withheld}]",) if outcome.withheld else tuple(outcome.text.split("\n"))
     around = (("Around it:", *map(_line, outcome.around))) if outcome.around else ()
-    return Card(title=f"{who} in session {inline(outcome.session)}{when}", body=body, detail=around)
+    return Card(title=f"{who} in session {one_line(outcome.session)}{when}", body=body, detail=around)
 
 
 def _line(quote: Quote) -> str:
@@ -61,7 +60,7 @@ def _line(quote: Quote) -> str:
     when = f"{cited.at[:16].replace('T', ' ')}, " if cited.at else ""
     who = f"{_WHO[cited.role]}{', not the user' if quote.directive else ''}"
     text = f"[withheld: {quote.withheld}]" if quote.withheld else quote.text or "(too long to show in part; read it)"
-    return f"- [{inline(cited.session)} {inline(cited.turn)}] ({when}{who}) {text}"
+    return f"- [{one_line(cited.session)} {one_line(cited.turn)}] ({when}{who}) {text}"
 
 
 def _turns(number: int) -> str:
