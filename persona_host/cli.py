@@ -19,6 +19,7 @@ COMMANDS = {
     "stdio": ("serve_commands:stdio", "Serve another host's extension."),
     "tool": ("tool_command:command", "Call a tool as a model does; prints JSON."),
     "uninstall": ("install_command:uninstall", "Take our side of another host away."),
+    "why": ("why_command:command", "Say which memories stood in the last request, and why."),
 }
 """Each subcommand's place and its line in ``--help``."""
 

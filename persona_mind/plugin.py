@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from persona_hooks.errors import PersonaError
@@ -26,22 +27,27 @@ from persona_mind.notes.verbs import NoteVerbs
 from persona_mind.quarantine.holding import Holding
 from persona_mind.quarantine.service import Quarantine
 from persona_mind.quarantine.verbs import QuarantineVerbs
+from persona_mind.recorder.service import Recorder
+from persona_mind.recorder.verbs import WhyVerbs
 from persona_mind.sessions.service import Sessions
 from persona_mind.sessions.verbs import GUIDE as SESSIONS_GUIDE
 from persona_mind.sessions.verbs import SessionVerbs
 from persona_mind.status.counts import Counts
+from persona_mind.status.described import Describing
 from persona_mind.status.verbs import MindVerbs
 from persona_mind.status.words import first_run
 from persona_store.transaction import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from persona_hooks.cards import Card
     from persona_hooks.ports import Host, Session
     from persona_hooks.specs import Block, InputSource, Renderers
     from persona_hooks.turn import Turn
-    from persona_hooks.verbs import Registry
+    from persona_hooks.verbs import Call, Registry
+    from persona_mind.kernel.scope import Scope
+    from persona_mind.recall import Hit
 
 PROFILE = "persona-mind"
 
@@ -64,9 +70,17 @@ class MindPlugin:
         self.quarantine = Quarantine(profile, host.scheduler.now)
         self.capture = Capture(self.access, self.facts, host.ui, self._notice)
         self.notes = Notes()
+        self.recorder = Recorder(profile, host.scheduler.now)
         self.sessions = Sessions(host.agent_dir, host.home, host.scheduler.now, host.scheduler.monotonic)
         self.injection = Injection(
-            self.access, self.facts, self.views, self.backlog, self.notes, bus=host.bus, ui=host.ui
+            self.access,
+            self.facts,
+            self.views,
+            self.backlog,
+            notes=self.notes,
+            recorder=self.recorder,
+            bus=host.bus,
+            ui=host.ui,
         )
         host.bus.provide(SETTINGS_COLLECT, self._settings)
 
@@ -76,7 +90,9 @@ class MindPlugin:
         registry = Reviewed(registry, Holding(self.access, self.quarantine))
         registry.add(*QuarantineVerbs(self.access, self.quarantine, self._host.verbs).verbs())
         past = SessionVerbs(self.access, self.sessions)
-        registry.add(*MemoryVerbs(self.access, self.facts, self.views, self._notice, past.recall).verbs())
+        registry.add(
+            *MemoryVerbs(self.access, self.facts, self.views, self._notice, past.recall, self._noticed).verbs()
+        )
         registry.add(*past.verbs())
         registry.add(*BacklogVerbs(self.access, self.backlog, self._notice, self._deferred).verbs())
         mind = MindVerbs(
@@ -92,6 +108,8 @@ class MindPlugin:
         )
         registry.add(*mind.verbs())
         registry.add(*NoteVerbs(self.access, self.notes).verbs())
+        describing = Describing(self.facts, self.backlog, self.notes)
+        registry.add(*WhyVerbs(self.access, self.recorder, describing).verbs())
         registry.guide("memory", GUIDE)
         registry.guide("notes", NOTES_GUIDE)
         registry.guide("sessions", SESSIONS_GUIDE)
@@ -113,9 +131,11 @@ class MindPlugin:
             self.counts.show(session)
 
     @hookimpl
-    def session_shutdown(self, session: Session) -> None:
+    def session_shutdown(self, session: Session, turn: Turn) -> None:
         """Let go of the session."""
         self.reminders.stop()
+        with suppress(PersonaError):  # a session must end; what is lost is the record of its last turn
+            self.recorder.close(session, turn.check)
         self._forget(session)
 
     @hookimpl
@@ -149,6 +169,7 @@ class MindPlugin:
             scope, permit = self.access.scope(session, owner), self.access.permit(session, owner, turn)
             self.facts.sweep(scope, permit)
             self.backlog.sweep(scope.project, permit)
+            self.recorder.settle(session, turn.check)
         except PersonaError:
             return  # the next quiet moment will do; readers leave expired rows out anyway
         if self._host.capabilities.ui:
@@ -159,6 +180,10 @@ class MindPlugin:
         self.capture.forget(session)
         self.injection.forget(session)
         self.notes.release(session)
+        self.recorder.forget(session)
+
+    def _noticed(self, call: Call, scope: Scope, found: Iterable[tuple[str, str, Hit]]) -> None:
+        self.recorder.recalled(call.session, scope, found)
 
     def _deferred(self, session: Session) -> None:
         self.reminders.changed(session)

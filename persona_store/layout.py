@@ -14,7 +14,7 @@ BACKUPS: Final = "backups"
 TOMBSTONES: Final = "tombstones.json"
 KEY: Final = "profile.key"
 
-_OWN_LOCK: Final = frozenset({"backlog"})
+_OWN_LOCK: Final = frozenset({"backlog", "recorder"})
 _QUARANTINED: Final = re.compile(r"(?P<document>.+)\.corrupt-\d+")
 
 

@@ -81,8 +81,12 @@ class View:
 
     def best(self, query: str, limit: int) -> list[Held]:
         """Return the best facts for a query and nothing about the others. One search at a time."""
+        return [held for held, _ in self.hits(query, limit)]
+
+    def hits(self, query: str, limit: int) -> list[tuple[Held, Hit]]:
+        """Return the best facts for a query, each with why. One search at a time."""
         with self._lock:
-            return [self._by_key[hit.key] for hit in self._indexed().search(query, limit)]
+            return [(self._by_key[hit.key], hit) for hit in self._indexed().search(query, limit)]
 
     def search(self, query: str, limit: int) -> Found:
         """Return the best facts for a query, the newest where it is empty. One search at a time."""

@@ -17,7 +17,7 @@ from persona_mind.facts.shown import shown
 from persona_mind.kernel.admitting import admitted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from persona_hooks.verbs import AnyVerb, Call
     from persona_mind.facts.files import Held
@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.access import Access
     from persona_mind.kernel.past import Past
+    from persona_mind.kernel.scope import Scope
+    from persona_mind.recall import Hit
 
 EXCERPT: Final = 240
+MODELS: Final = frozenset({"model", "mcp"})
 GUIDE: Final = (
     "Durable memory of this persona and project. Call remember once, before the final answer, when the turn settled a "
     "lasting preference, a decision or a verified lesson; leave out transcript, guesses and secrets. Recall before you "
@@ -44,6 +47,7 @@ class MemoryVerbs:
         views: Recall.
         notice: Returns what a person is told before anything was ever stored, else None.
         past: Recall over past conversations.
+        noticed: Is told what a model recalled, and why it was found.
     """
 
     access: Access
@@ -51,6 +55,7 @@ class MemoryVerbs:
     views: Views
     notice: Callable[[], str | None]
     past: Past
+    noticed: Callable[[Call, Scope, Iterable[tuple[str, str, Hit]]], None]
 
     def verbs(self) -> tuple[AnyVerb, ...]:
         """Return them all."""
@@ -97,6 +102,8 @@ class MemoryVerbs:
         room = most - (told.count if told else 0)
         found = self.views.search(scope, tiers, params.query, room, self.facts.now()) if tiers else Found((), 0, 0)
         lines = tuple(_line(held, params.query) for held, _ in found.facts)
+        if call.audience in MODELS:
+            self.noticed(call, scope, [(held.tier, held.fact.id, hit) for held, hit in found.facts])
         count, total = (len(lines) + told.count, found.total + told.total) if told else (len(lines), found.total)
         return Recalled(
             count=count,

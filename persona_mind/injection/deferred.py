@@ -53,5 +53,5 @@ def choose_deferred(backlog: Backlog, scope: Scope, cap: int, now: datetime) -> 
         text, whole = line(out)
         said = "" if out.origin == "user" else f" · {brought(out)}"
         due = f" (due {out.due})" if out.due else ""
-        lines.append(Ready(KIND, f"- [{out.id}] ({out.state}{said}) {inline(text)}{due}", whole))
+        lines.append(Ready(KIND, f"- [{out.id}] ({out.state}{said}) {inline(text)}{due}", whole, out.id))
     return Deferred(tuple(lines), len(items) - len(lines) - withheld, withheld)

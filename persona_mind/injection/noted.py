@@ -32,11 +32,13 @@ class Noted:
         lines: Those that were chosen, in order.
         left: How many more there are.
         withheld: How many were passed over because their text breaks a rule.
+        view: What they were chosen from.
     """
 
     lines: tuple[Ready, ...] = ()
     left: int = 0
     withheld: int = 0
+    view: View | None = None
 
     @property
     def known(self) -> int:
@@ -67,27 +69,31 @@ def choose_noted(view: View, prompt: str, now: datetime, *, objectives: bool) ->
             text, whole = part(out.text, EXCERPT)
             line = f"- [{inline(out.mark)}] {inline(text)} ({age(note.saved, now)})" if text else ""
             spent += size(line)
-            lines.append(Ready(KIND, line, whole))
-    return Noted(tuple(lines), left, withheld)
+            lines.append(Ready(KIND, line, whole, note.id))
+    return Noted(tuple(lines), left, withheld, view)
 
 
-def block(noted: Noted, key: str, persona: str, total: Allowance, now: datetime) -> str:
-    """Return the notes' block, at most ``NOTES_TOKENS`` long and taken from ``total``; empty where none fits."""
+def block(noted: Noted, key: str, persona: str, total: Allowance, now: datetime) -> tuple[str, Tally]:
+    """Return the notes' block, at most ``NOTES_TOKENS`` long and taken from ``total``, and what it left out.
+
+    The block is empty where no note fits.
+    """
+    tally = Tally({})
     if not noted.known:
-        return ""
+        return "", tally
     frame = tokens(overhead(key, persona)) + FOOTER_TOKENS
     total.reserve(frame)
     inner = total.within(NOTES_TOKENS - frame)
-    tally = Tally({})
     tally.skip(KIND, noted.left)
+    tally.withheld = noted.withheld
     blocks = body([Section("Notes of this conversation", noted.lines)], inner, tally, now)
-    told = _disclosed(tally, noted.withheld)
-    return fenced(key, persona, [*blocks, *([told] if told else [])])
+    told = _disclosed(tally)
+    return fenced(key, persona, [*blocks, *([told] if told else [])]), tally
 
 
-def _disclosed(tally: Tally, withheld: int) -> str:
+def _disclosed(tally: Tally) -> str:
     left = tally.left.get(KIND, 0)
     told = [f"+{left} not shown"] if left else []
     told += [f"{tally.clipped} shown in part"] if tally.clipped else []
-    told += [f"{withheld} withheld: the stored text breaks a rule"] if withheld else []
+    told += [f"{tally.withheld} withheld: the stored text breaks a rule"] if tally.withheld else []
     return f"… {'; '.join(told)} (`notes`: list finds, read shows the whole)" if told else ""

@@ -11,6 +11,7 @@ from persona_mind.injection.brake import braked
 from persona_mind.injection.choose import Choice, Picked, choose, choose_working
 from persona_mind.injection.deferred import Deferred, choose_deferred
 from persona_mind.injection.noted import NOTES_TOKENS, Noted, block, choose_noted
+from persona_mind.injection.recorded import recorded
 from persona_mind.injection.render import Section, Tally, body, fenced, overhead
 from persona_mind.kernel.budget import TOTAL_TOKENS, Allowance, Caps, tokens
 from persona_store.structure import inline, new_fence_key
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from persona_mind.kernel.access import Access
     from persona_mind.kernel.scope import Scope
     from persona_mind.notes.service import Notes
+    from persona_mind.recorder.service import Recorder, Request
 
 T = TypeVar("T")
 
@@ -66,6 +68,22 @@ class _Seen:
     deferred: Deferred
     known: int
     noted: Noted = field(default_factory=Noted)
+    views: tuple[View, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Composed:
+    """What one request is given, and what was counted on the way."""
+
+    blocks: tuple[Block, ...]
+    seen: _Seen
+    tallies: tuple[Tally, ...]
+    scope: Scope
+    lean: bool
+
+    def request(self, prompt: str) -> Request:
+        """Return it as the recorder keeps it."""
+        return recorded(prompt, self.seen.views, self.seen.noted.view, self.tallies)
 
 
 class Injection:
@@ -77,8 +95,9 @@ class Injection:
         facts: Facts,
         views: Views,
         backlog: Backlog,
-        session_notes: Notes,
         *,
+        notes: Notes,
+        recorder: Recorder,
         bus: BusClient,
         ui: Ui,
     ) -> None:
@@ -86,7 +105,8 @@ class Injection:
         self._facts = facts
         self._views = views
         self._backlog = backlog
-        self._notes = session_notes
+        self._notes = notes
+        self._recorder = recorder
         self._bus = bus
         self._ui = ui
         self._sessions: dict[tuple[str, str], _Known] = {}
@@ -101,29 +121,34 @@ class Injection:
             notes: Our own lines about this message, such as what was captured from it.
             turn: The time there is.
         """
-        blocks, empty = self._compose(session, prompt, notes, turn)
-        if empty and self._first(self._of(session), "empty"):
+        composed = self._compose(session, prompt, notes, turn)
+        if composed is None:
+            return []
+        if composed.lean:
+            return list(composed.blocks)
+        self._recorder.asked(session, composed.scope, composed.request(prompt))
+        if not (composed.blocks or composed.seen.known) and self._first(self._of(session), "empty"):
             return [Block("mind-empty", EMPTY, TASK_ORDER)]
-        return blocks
+        return list(composed.blocks)
 
     def preview(self, session: Session, turn: Turn) -> list[Block]:
         """Return what the model would be given now if nothing in particular were asked."""
-        return self._compose(session, "", (), turn)[0]
+        composed = self._compose(session, "", (), turn)
+        return [] if composed is None else list(composed.blocks)
 
-    def _compose(self, session: Session, prompt: str, notes: Sequence[str], turn: Turn) -> tuple[list[Block], bool]:
-        """Return the blocks, and whether there is nothing at all to tell to a model that could add to it."""
+    def _compose(self, session: Session, prompt: str, notes: Sequence[str], turn: Turn) -> _Composed | None:
+        """Return what a request is given; None where there is no owner, or memory is off."""
         if not self._access.enabled(session):
-            return [], False
+            return None
         try:
             owner = self._access.owner(session)
             scope = self._access.scope(session, owner)
         except PersonaError:
-            return [], False
+            return None
         turn.check()
         lean = session.leg or owner.leg
         seen = self._look(session, scope, prompt, lean=lean, turn=turn)
-        blocks = self._render(self._of(session), owner, scope, seen, [] if lean else notes, lean=lean)
-        return blocks, not (blocks or seen.known or lean)
+        return self._render(self._of(session), owner, scope, seen, [] if lean else notes, lean=lean)
 
     def forget(self, session: Session) -> None:
         """Let go of a session that begins anew or has ended."""
@@ -169,8 +194,9 @@ class Injection:
         )
         said |= second.keys if second else frozenset()
         third = None if working is None else choose_working(working, caps.working, prompt, elsewhere=said)
-        known = sum(len(view.facts) for view in (long, project, working) if view)
-        return _Seen(first, second, third, deferred, known + deferred.known)
+        views = tuple(view for view in (long, project, working) if view)
+        known = sum(len(view.facts) for view in views)
+        return _Seen(first, second, third, deferred, known + deferred.known, views=views)
 
     def _view(self, known: _Known, scope: Scope, tiers: tuple[Tier, ...], now: datetime) -> View | None:
         return self._read(known, tiers[0], lambda: self._views.view(scope, tiers, now))
@@ -191,7 +217,7 @@ class Injection:
 
     def _render(
         self, known: _Known, owner: Owner, scope: Scope, seen: _Seen, notes: Sequence[str], *, lean: bool
-    ) -> list[Block]:
+    ) -> _Composed:
         persona, now = owner.persona or "no persona", self._facts.now()
         tally = self._tally(seen)
         total = Allowance(TOTAL_TOKENS)
@@ -199,7 +225,7 @@ class Injection:
         # The whole of what notes may take is left to them, so that this part does not change with the notes that match.
         others = TASK_TOKENS + (NOTES_TOKENS if seen.noted.known else 0)
         stable = body(_standing(seen, persona, scope), total.part(others), tally, now)
-        noted = block(seen.noted, known.key, persona, total, now)
+        noted, notes_tally = block(seen.noted, known.key, persona, total, now)
         facts = total.part(BACKLOG_TOKENS) if seen.deferred.lines else total
         task = body(_matched(seen, persona, scope), facts, tally, now)
         task += body([Section("Backlog (to be done later)", seen.deferred.lines)], total, tally, now)
@@ -212,7 +238,8 @@ class Injection:
             ("mind-notes", noted, NOTES_ORDER),
             ("mind-task", after, TASK_ORDER),
         )
-        return [Block(name, text, order) for name, text, order in parts if text]
+        blocks = tuple(Block(name, text, order) for name, text, order in parts if text)
+        return _Composed(blocks, seen, (tally, notes_tally), scope, lean=lean)
 
     def _tally(self, seen: _Seen) -> Tally:
         tally = Tally({})

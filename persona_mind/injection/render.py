@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -33,11 +33,13 @@ class Ready:
     Attributes:
         kind: What it counts as where there is no room for it.
         whole: Whether it shows the whole text.
+        id: The entry's id.
     """
 
     kind: str
     text: str
     whole: bool
+    id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,13 @@ class Tally:
         left: By kind of memory, how many entries had no room.
         clipped: How many are shown in part.
         withheld: How many break a rule now.
+        shown: Where each entry that is shown stands, and its id.
     """
 
     left: dict[str, int]
     clipped: int = 0
     withheld: int = 0
+    shown: list[tuple[str, str]] = field(default_factory=list)
 
     def skip(self, kind: str, number: int = 1) -> None:
         """Count entries that had no room."""
@@ -91,6 +95,7 @@ def body(sections: Sequence[Section], allowance: Allowance, tally: Tally, now: d
                 tally.skip(_name(item))
                 continue
             tally.clipped += not whole
+            tally.shown.append((item.kind, item.id) if isinstance(item, Ready) else (item.held.tier, item.held.fact.id))
             lines.append(line)
         if lines:
             blocks.append("\n".join([f"## {section.title}", *lines]))

@@ -1,0 +1,1 @@
+"""The flight recorder: which memories stood in which request and why, as ids and numbers, never as text."""
