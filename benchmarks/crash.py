@@ -24,7 +24,7 @@ from tests.support.crash.documents import OPERATIONS, STEPS, after_power_loss
 from tests.support.crash.whole import WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,12 @@ class Line:
     note: str = ""
 
 
-def shim() -> list[Line]:
+def shim() -> Iterator[Line]:
     """Every fault at every file effect of every operation."""
-    lines = []
     for operation in (*OPERATIONS, *WHOLE):
         report = injure(operation, scratch())
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(report.kinds.items()))
-        lines.append(Line(f"injured: {operation.name}", report.points, report.violations, kinds))
-    return lines
+        yield Line(f"injured: {operation.name}", report.points, report.violations, kinds)
 
 
 def power() -> list[Line]:
@@ -134,7 +132,7 @@ def cost() -> list[Line]:
     return lines
 
 
-STAGES: dict[str, Callable[[], list[Line]]] = {
+STAGES: dict[str, Callable[[], Iterable[Line]]] = {
     "shim": shim,
     "power": power,
     "writers": many_writers,

@@ -37,10 +37,7 @@ def before_write(
         return
     if not snapshot.exists:
         return
-    try:
-        kept = jsontext.peek_sequence(directory.read_head(document.backup_name, _HEAD_BYTES))
-    except FileNotFoundError:
-        return
+    kept = sequence_in(directory, document.backup_name)
     if kept is not None and kept > snapshot.sequence:
         report("backup_newer", document.path)
         raise CorruptError(
@@ -48,6 +45,15 @@ def before_write(
             reason="backup_newer",
             path=str(document.path),
         )
+
+
+def sequence_in(directory: files.Directory, name: str) -> int | None:
+    """Return the sequence that the head of a file names, whatever became of the rest; None when it names none."""
+    try:
+        found = jsontext.peek_sequence(directory.read_head(name, _HEAD_BYTES))
+    except FileNotFoundError:
+        return None
+    return found if found is None or found < jsontext.MAX_SEQUENCE else None
 
 
 def quarantine(directory: files.Directory, name: str) -> str | None:

@@ -228,7 +228,7 @@ class Profile:
         terms: _Terms,
     ) -> Committed[T]:
         now = self.now()
-        written = Snapshot(rows, _next_sequence(document, snapshot, now), instant(now))
+        written = Snapshot(rows, _next_sequence(document, directory, snapshot, now), instant(now))
         pieces = document.encode(rows, written.sequence, written.updated_at)
 
         def settle() -> None:
@@ -272,11 +272,13 @@ def _require(document: Document[T], snapshot: Snapshot[T], expect: str | None) -
         )
 
 
-def _next_sequence(document: Document[T], snapshot: Snapshot[T], now: datetime) -> int:
+def _next_sequence(document: Document[T], directory: files.Directory, snapshot: Snapshot[T], now: datetime) -> int:
     sequence = snapshot.sequence + 1
     if snapshot.damage is not None:
-        # The lost version may have had any later number; milliseconds since 1970 lie past all of them.
-        sequence = max(sequence, int(now.timestamp() * 1000))
+        # The lost version may have had any later number; milliseconds since 1970 lie past all of them, and where the
+        # clock went back its own head may still tell.
+        torn = recovery.sequence_in(directory, document.name) or 0
+        sequence = max(sequence, torn + 1, int(now.timestamp() * 1000))
     if sequence > jsontext.MAX_SEQUENCE:
         raise CapacityError(f"{document.path}: no sequence is left", path=str(document.path), limit="sequence")
     return sequence

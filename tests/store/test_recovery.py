@@ -115,6 +115,13 @@ def test_the_change_that_repairs_says_so_and_the_doctor_remembers(root: Path) ->
     assert {"quarantined", "history_recovered_not_json"} <= {finding.word for finding in doctor.examine(mine)}
 
 
+def test_a_torn_head_keeps_the_sequence_going_when_the_clock_went_back(root: Path) -> None:
+    data = jsontext.join("2026-03-01T00:00:00.000Z", 2**51, [b"1"])
+    live(root).write_bytes(data[:-3])
+
+    assert add(root, "four") == 2**51 + 1
+
+
 def test_a_missing_file_is_brought_back_from_its_previous_version(root: Path) -> None:
     live(root).unlink()
 

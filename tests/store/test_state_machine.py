@@ -52,7 +52,9 @@ class DocumentMachine(RuleBasedStateMachine):
             )
         if done.changed:
             self.previous, self.rows = self.rows, rows
-            assert done.snapshot.sequence > self.sequence
+            # A torn file may have lost its number: then the clock has to do, which may have gone back.
+            least = int(self.now.timestamp() * 1000) if done.repaired else self.sequence + 1
+            assert done.snapshot.sequence >= least
             self.sequence = done.snapshot.sequence
 
     @staticmethod
@@ -117,5 +119,5 @@ class DocumentMachine(RuleBasedStateMachine):
 
 
 TestDocumentMachine = DocumentMachine.TestCase
-TestDocumentMachine.settings = settings(max_examples=25, stateful_step_count=20)
+TestDocumentMachine.settings = settings(max_examples=20, stateful_step_count=15)
 pytestmark = pytest.mark.timeout(300)

@@ -155,7 +155,7 @@ MUTANTS = (
         "sequence goes back",
         "repaired",
         "transaction",
-        "        sequence = max(sequence, int(now.timestamp() * 1000))\n",
+        "        sequence = max(sequence, torn + 1, int(now.timestamp() * 1000))\n",
         "        pass\n",
     ),
     Mutant(
