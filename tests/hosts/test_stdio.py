@@ -98,6 +98,30 @@ def test_an_append_is_compared_by_the_host_and_shown_by_a_card(opened: StdioHost
     assert "kept=fact-1" in opened.call("event/before_agent_start", {"prompt": ""})["block"]
 
 
+def test_a_long_log_crosses_the_wire_once(opened: StdioHost) -> None:
+    blocks = []
+    for number in range(3):
+        opened.call("event/input", {"text": f"keep fact-{number}", "source": "rpc"})
+        blocks.append(opened.call("event/before_agent_start", {"prompt": ""})["block"])
+    assert "kept=fact-0,fact-1,fact-2" in blocks[-1]
+    assert [params["since"] for method, params in opened.asked if method == "session.entries"] == [0, 1, 2]
+
+
+def test_only_the_branch_from_the_leaf_is_read(opened: StdioHost) -> None:
+    opened.call("event/input", {"text": "keep fact-0", "source": "rpc"})
+    opened.call("event/input", {"text": "keep fact-1", "source": "rpc"})
+    elsewhere = {"id": "m1", "parentId": "e1", "timestamp": "", "type": "message"}
+    opened.entries.append(elsewhere)
+    assert "kept=fact-0\n" in opened.call("event/before_agent_start", {"prompt": ""})["block"]
+
+
+def test_a_log_that_is_another_one_is_read_anew(opened: StdioHost) -> None:
+    opened.call("event/input", {"text": "keep fact-0", "source": "rpc"})
+    opened.call("event/before_agent_start", {"prompt": ""})
+    opened.entries.clear()
+    assert "kept=\n" in opened.call("event/before_agent_start", {"prompt": ""})["block"]
+
+
 def test_an_append_on_a_branch_that_moved_is_refused(opened: StdioHost) -> None:
     opened.entries.append({"id": "m1", "parentId": None, "timestamp": "", "type": "message"})
     refused = opened.call(

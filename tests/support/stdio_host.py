@@ -48,8 +48,7 @@ class StdioHost:
         self.stall: set[str] = set()
         self.answers: dict[str, Callable[[Json], Json]] = {
             "session.append": self._append,
-            "session.branch": self._branch,
-            "session.entries": lambda _: {"entries": self.entries, "leaf": self.leaf},
+            "session.entries": self._entries,
         }
         self._ids = itertools.count(1)
         self._waiting: dict[int, queue.SimpleQueue[Json]] = {}
@@ -190,10 +189,9 @@ class StdioHost:
         self.entries.append(entry)
         return {"entry": entry, "durable": False}
 
-    def _branch(self, params: Json) -> Json:
-        wanted = params["customType"]
-        entries = [entry for entry in self.entries if wanted in {None, entry.get("customType")}]
-        return {"entries": entries, "leaf": self.leaf}
+    def _entries(self, params: Json) -> Json:
+        since = params["since"] if params["since"] <= len(self.entries) else 0
+        return {"since": since, "entries": self.entries[since:], "leaf": self.leaf}
 
 
 def python_env(home: Path, **more: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ compares and appends in one step of its own.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -61,6 +62,9 @@ class RemoteJournal:
         self._identity = identity
         self._leaf = leaf
         self._on_append = on_append
+        self._entries: list[Entry] = []
+        self._by_id: dict[str, Entry] = {}
+        self._lock = threading.Lock()
 
     @property
     def leaf(self) -> str | None:
@@ -81,11 +85,20 @@ class RemoteJournal:
 
         Entries of the host's own types come without data: whole transcripts do not cross the wire.
         """
-        return self._read("session.branch", {"customType": custom_type})
+        with self._lock:
+            self._sync()
+            path, at = [], self._leaf
+            while at is not None and (entry := self._by_id.get(at)) is not None:
+                path.append(entry)
+                at = entry.parent_id
+        path.reverse()
+        return [entry for entry in path if custom_type is None or entry.custom_type == custom_type]
 
     def entries(self) -> list[Entry]:
         """Return every entry of every branch, in the order of writing; see ``branch``."""
-        return self._read("session.entries", {})
+        with self._lock:
+            self._sync()
+            return list(self._entries)
 
     def append(self, guard: Guard, custom_type: str, data: Mapping[str, Any]) -> Receipt:
         """Append a custom entry, or refuse.
@@ -110,14 +123,22 @@ class RemoteJournal:
         self._on_append(entry)
         return Receipt(entry.id, entry.parent_id, durable)
 
-    def _read(self, method: str, parameters: Mapping[str, Any]) -> list[Entry]:
-        result = self._peer.request(method, {"guard": self._identity.wire(), **parameters}, seconds=SECONDS)
+    def _sync(self) -> None:
+        """Fetch what was appended since the last time: a log only grows, and a long one must not cross again."""
+        known = len(self._entries)
+        parameters = {"guard": self._identity.wire(), "since": known}
+        result = self._peer.request("session.entries", parameters, seconds=SECONDS)
         try:
-            entries = [_entry(item) for item in result["entries"]]
-            self._leaf = result["leaf"]
+            fresh = [_entry(item) for item in result["entries"]]
+            leaf, since = result["leaf"], result["since"]
         except (KeyError, TypeError):
-            raise StorageError(f"The host answered {method} in a form unknown here.", reason="bad_answer") from None
-        return entries
+            raise StorageError("The host answered session.entries in an unknown form.", reason="bad_answer") from None
+        if since != known:
+            self._entries.clear()
+            self._by_id.clear()
+        self._entries += fresh
+        self._by_id |= {entry.id: entry for entry in fresh}
+        self._leaf = leaf
 
 
 def _entry(item: Mapping[str, Any]) -> Entry:

@@ -57,10 +57,8 @@ export class PiHost {
     switch (method) {
       case "session.append":
         return this.append(params);
-      case "session.branch":
-        return this.read(params, this.log(params).getBranch());
       case "session.entries":
-        return this.read(params, this.log(params).getEntries());
+        return this.entries(params);
       case "model.complete":
         return this.complete(params, signal);
       default:
@@ -92,11 +90,12 @@ export class PiHost {
     return { entry: onTheWire(entry), durable: file !== undefined && existsSync(file) };
   }
 
-  private read(params: Json, entries: readonly SessionEntry[]): Json {
-    const wanted = params.customType;
-    const custom = typeof wanted === "string";
-    const found = entries.filter((entry) => !custom || (entry.type === "custom" && entry.customType === wanted));
-    return { entries: found.map(onTheWire), leaf: this.ctx.sessionManager.getLeafId() };
+  /** The entries that came after the first `since`; a log only grows, so whoever has those has the whole. */
+  private entries(params: Json): Json {
+    const log = this.log(params);
+    const entries = log.getEntries();
+    const since = Number(params.since) <= entries.length ? Number(params.since) : 0;
+    return { since, entries: entries.slice(since).map(onTheWire), leaf: log.getLeafId() };
   }
 
   private log(params: Json): ExtensionContext["sessionManager"] {
