@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from persona_hooks.errors import PersonaError
 from persona_hooks.messages import SETTINGS_COLLECT, Message, SettingsQuery, SettingsReply
 from persona_hooks.specs import hookimpl
+from persona_mind.archive.verbs import ArchiveVerbs
 from persona_mind.backlog.card import reminder
 from persona_mind.backlog.reminders import WAKE, Reminders
 from persona_mind.backlog.service import Backlog
@@ -108,6 +109,8 @@ class MindPlugin:
         )
         registry.add(*mind.verbs())
         registry.add(*NoteVerbs(self.access, self.notes).verbs())
+        archive = ArchiveVerbs(self._host, self.access, self.facts, self.backlog, self.notes, self._deferred)
+        registry.add(*archive.verbs())
         describing = Describing(self.facts, self.backlog, self.notes)
         registry.add(*WhyVerbs(self.access, self.recorder, describing).verbs())
         registry.guide("memory", GUIDE)

@@ -50,8 +50,15 @@ class Tombstones:
         Raises:
             CorruptError: There are tombstones, but the key to read them is gone or damaged.
         """
+        return self.any_stands((key,))
+
+    def any_stands(self, keys: Iterable[str]) -> bool:
+        """Whether one of several semantic keys was erased; as `stands`, with one look at the files."""
         snapshot = self.document.read()
-        return bool(snapshot.values) and self._hash(key, self._key()) in {stone.id for stone in snapshot.values}
+        if not snapshot.values:
+            return False
+        secret, ids = self._key(), {stone.id for stone in snapshot.values}
+        return any(self._hash(key, secret) in ids for key in keys)
 
     def add(self, transaction: Transaction, keys: Iterable[str], erased_at: str) -> None:
         """Put up tombstones, not yet swept; durable when this returns."""

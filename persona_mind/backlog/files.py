@@ -22,4 +22,8 @@ class BacklogFiles:
 
     def document(self, project: Project) -> Document[Item]:
         """Return the document of a project; it has a lock of its own, apart from memory's."""
-        return self.profile.document(f"backlog/{project.slug}.json", Item, family=FAMILY)
+        return self.named(f"backlog/{project.slug}.json")
+
+    def named(self, relative: str) -> Document[Item]:
+        """Return the document at a path below the profile's root, for work that goes beyond one project."""
+        return self.profile.document(relative, Item, family=FAMILY)

@@ -58,7 +58,7 @@ class Add:
                 return [row if old is known else old for old in rows]
             if not self.again:
                 raise _closed(known.value.state)
-        row = self.document.row(self.new.model_copy(update={"id": _free_id(self.new, rows)}))
+        row = self.document.row(self.new.model_copy(update={"id": free_id(self.new, rows)}))
         self.result = row.value or self.new
         return [*rows, row]
 
@@ -144,7 +144,8 @@ def _said_again(old: Item, new: Item, now: datetime) -> Item:
     return old.model_copy(update=update)
 
 
-def _free_id(new: Item, rows: Iterable[Row[Item]]) -> str:
+def free_id(new: Item, rows: Iterable[Row[Item]]) -> str:
+    """Return the item's id, with a number behind it where another row has it."""
     taken = {row.value.id for row in rows if row.value is not None}
     base, number = content_id(new.key), 1
     found = base

@@ -52,6 +52,10 @@ class FactFiles:
             case "stm":
                 return self._of(f"memory/stm/{scope.project.slug}.json", WorkingFact)
 
+    def named(self, relative: str) -> Document[Fact]:
+        """Return the document at a path below the profile's root, for work that goes beyond one scope."""
+        return self._of(relative, WorkingFact if relative.startswith("memory/stm/") else LongFact)
+
     def documents(self, scope: Scope, tiers: Iterable[Tier] = TIERS) -> list[tuple[Tier, Document[Fact]]]:
         """Return several tiers' documents, in the order given."""
         return [(tier, self.document(tier, scope)) for tier in tiers]

@@ -58,6 +58,11 @@ def content_id(of: Key) -> str:
     return _digest(of, _listed(of.tags) if any("," in tag for tag in of.tags) else ",".join(of.tags))
 
 
+def semantic(of: Key) -> str:
+    """Return a semantic key as one text: what tombstones are made of and asked for."""
+    return json.dumps([of.kind, of.text, of.tags], ensure_ascii=False, separators=(",", ":"))
+
+
 def handles(of: Key, stored: str) -> frozenset[str]:
     """Return every id that a row answers to: the one it is stored under, its current one, its older form."""
     return frozenset({stored, content_id(of), _digest(of, ",".join(of.tags))})

@@ -1,0 +1,62 @@
+"""Writing one whole file where a person wants it, outside any profile: private, durable, in one step."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from persona_hooks.errors import RefusedError, UncertainError
+from persona_store import files
+from persona_store.oserrors import storage_errors
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def publish(path: Path, data: bytes, *, replace: bool) -> None:
+    """Write a file that only its owner can read; durable when this returns.
+
+    Args:
+        path: Where; the directory must be there.
+        data: All of it.
+        replace: Put it in the place of a file of that name.
+
+    Raises:
+        RefusedError: Something of that name is there, and ``replace`` is false; or it is no regular file.
+        StorageError: The file system refused; nothing was changed.
+        UncertainError: The file is there, but the disk did not confirm it.
+    """
+    with storage_errors(path), files.open_directory(path.parent, []) as directory:
+        if directory.stamp(path.name) is not None and not replace:
+            raise _exists(path)
+        temporary, descriptor = directory.create_temporary(path.name)
+        try:
+            files.write_all(descriptor, data)
+            files.sync_descriptor(descriptor)
+            if replace or not _linked(directory, temporary, path):
+                directory.rename(temporary, path.name)
+        finally:
+            files.close(descriptor)
+            directory.unlink(temporary)
+        _confirm(directory, path)
+
+
+def _linked(directory: files.Directory, temporary: str, path: Path) -> bool:
+    """Give the file its name unless another one got it meanwhile; False where there are no hard links."""
+    try:
+        return directory.link(temporary, path.name)
+    except FileExistsError:
+        raise _exists(path) from None
+
+
+def _confirm(directory: files.Directory, path: Path) -> None:
+    try:
+        directory.sync()
+    except OSError as error:
+        raise UncertainError(
+            f"{path} was written, but the disk did not confirm it ({error.strerror})", path=os.fspath(path)
+        ) from error
+
+
+def _exists(path: Path) -> RefusedError:
+    return RefusedError(f"{path} is there already; nothing was changed", reason="exists", path=os.fspath(path))
