@@ -32,6 +32,7 @@ class _Cached(Generic[T]):
     stamp: files.Stamp
     settled: bool
     snapshot: Snapshot[T]
+    own: bool = False
 
 
 class Document(Generic[T]):
@@ -195,10 +196,14 @@ class Document(Generic[T]):
             return True
         return False
 
+    def is_own(self, snapshot: Snapshot[T]) -> bool:
+        """Whether this process wrote the version, and therefore knows what its previous one is."""
+        return self._cached is not None and self._cached.own and self._cached.snapshot is snapshot
+
     def adopt(self, stamp: files.Stamp | None, snapshot: Snapshot[T]) -> None:
         """Remember the version this process has just written."""
         # The stamp carries a mark of our own, so it tells later edits apart at once.
-        self._cached = _Cached(stamp, settled=True, snapshot=snapshot) if stamp else None
+        self._cached = _Cached(stamp, settled=True, snapshot=snapshot, own=True) if stamp else None
 
     def encode(self, rows: tuple[Row[T], ...], sequence: int, updated_at: str) -> list[bytes]:
         """Return the pieces of the next version's bytes; pages of rows that stayed the same are not made again.

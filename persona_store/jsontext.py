@@ -261,11 +261,14 @@ def encode_row(fields: JsonValue) -> bytes:
     Raises:
         InvalidError: The value holds something JSON or UTF-8 cannot, such as NaN or half a surrogate pair.
     """
+    from pydantic_core import from_json, to_json  # noqa: PLC0415 - reading an empty profile needs no parser
+
     try:
-        text = json.dumps(fields, ensure_ascii=False, indent=2, allow_nan=False)
-        return text.replace("\n", "\n    ").encode()
+        raw = to_json(fields, indent=2)
+        from_json(raw, allow_inf_nan=False)
     except (ValueError, RecursionError):
         raise InvalidError("a row holds a value that JSON cannot carry", reason="not_json", field="row") from None
+    return raw.replace(b"\n", b"\n    ")
 
 
 def decode_row(raw: bytes) -> JsonValue:

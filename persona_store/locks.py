@@ -253,6 +253,7 @@ class Locks:
             lock = self._taking.locks[path] = FileLock(
                 path,
                 mode=files.FILE_MODE,
+                thread_local=False,  # each thread has an object of its own already
                 poll_interval=POLL,
                 fallback_to_soft=False,
                 preserve_lock_file=True,

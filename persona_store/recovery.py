@@ -35,7 +35,7 @@ def before_write(
             quarantine(directory, document.name)
         report(f"recovered_{snapshot.damage.reason}", document.path)
         return
-    if not snapshot.exists:
+    if not snapshot.exists or document.is_own(snapshot):
         return
     kept = sequence_in(directory, document.backup_name)
     if kept is not None and kept > snapshot.sequence:
