@@ -9,7 +9,6 @@ from persona_mind.injection.choose import searched
 from persona_mind.injection.render import EXCERPT, Ready, Section, Tally, body, fenced, overhead
 from persona_mind.kernel.budget import BYTES_PER_TOKEN, size, tokens
 from persona_mind.kernel.clock import age
-from persona_mind.notes.shown import part
 from persona_store.structure import inline
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def choose_noted(view: View, prompt: str, now: datetime, *, objectives: bool) ->
         elif spent > NOTES_TOKENS * BYTES_PER_TOKEN:
             left += 1
         else:
-            text, whole = part(out.text, EXCERPT)
+            text, whole = view.part(note, EXCERPT)
             line = f"- [{inline(out.mark)}] {inline(text)} ({age(note.saved, now)})" if text else ""
             spent += size(line)
             lines.append(Ready(KIND, line, whole, note.id))

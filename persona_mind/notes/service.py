@@ -79,7 +79,13 @@ class Notes:
         Raises:
             CapacityError, UnsupportedVersionError, CorruptError: As ``history.replay``.
         """
-        replayed, _ = self._read(session)
+        branch = [entry.id for entry in session.journal.branch(TYPE)]
+        if not branch:
+            return View(())
+        replayed = self._replayed.get(session.id)
+        if replayed is None or replayed.branch != branch:
+            # Only now, since a foreign host sends every entry of every branch for it.
+            replayed, _ = self._read(session)
         view = replayed.views.get(scope.segment)
         if view is None:
             view = replayed.views[scope.segment] = View(_of(scope, replayed.history))

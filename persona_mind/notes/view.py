@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from persona_mind.kernel.kinds import prior
-from persona_mind.notes.shown import ShownNote, shown
+from persona_mind.notes.shown import ShownNote, part, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,7 @@ class View:
         self._by_id = {note.id: note for note in notes}
         self._index: Index | None = None
         self._shown: dict[str, ShownNote] = {}
+        self._parts: dict[tuple[str, int], tuple[str, bool]] = {}
         self._lock = threading.Lock()
 
     def shown(self, note: Note) -> ShownNote:
@@ -35,6 +36,13 @@ class View:
         known = self._shown.get(note.id)
         if known is None:
             known = self._shown[note.id] = shown(note)
+        return known
+
+    def part(self, note: Note, limit: int) -> tuple[str, bool]:
+        """Return the beginning of a note as it may be shown, as ``shown.part`` does; worked out once."""
+        known = self._parts.get((note.id, limit))
+        if known is None:
+            known = self._parts[note.id, limit] = part(self.shown(note).text, limit)
         return known
 
     def matching(self, query: str) -> list[tuple[Note, Hit]]:

@@ -16,6 +16,7 @@ from persona_hooks.errors import PersonaError
 from persona_hooks.logformat import Header, parse_header
 from persona_hooks.session_logs import SUFFIX
 from persona_mind.kernel.scope import find_project
+from persona_mind.sessions.model import EMBEDDED, PI
 from persona_mind.sessions.reading import Reader, Said, embedded, pi
 
 if TYPE_CHECKING:
@@ -114,8 +115,8 @@ class Logs:
 
     def __init__(self, agent_dir: Path, home: Path, monotonic: Callable[[], float]) -> None:
         self.roots: tuple[tuple[Path, Reader], ...] = (
-            (agent_dir / "persona-host" / "sessions", embedded),
-            (agent_dir / "sessions", pi),
+            (agent_dir / EMBEDDED, embedded),
+            (agent_dir / PI, pi),
         )
         self._home = home
         self._monotonic = monotonic

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from persona_mind.kernel.past import Speaker
+
+EMBEDDED: Final = "persona-host/sessions"
+"""Where the embedded host keeps its logs, below the agent directory: a folder a working directory."""
+PI: Final = "sessions"
+"""Where Pi keeps its own, likewise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,27 +5,24 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import NotFoundError
-from persona_mind.sessions.logs import Logs
-from persona_mind.sessions.model import Turn
-from persona_mind.sessions.pieces import pieces
-from persona_mind.sessions.reading import UNRECORDED
+from persona_mind.sessions.model import EMBEDDED, PI
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from persona_hooks.ports import Session
     from persona_mind.kernel.clock import Now
     from persona_mind.kernel.scope import Scope
     from persona_mind.recall import Hit
-    from persona_mind.sessions.logs import Log
-    from persona_mind.sessions.ranking import Ranking
+    from persona_mind.sessions.logs import Logs
+    from persona_mind.sessions.model import Turn
+    from persona_mind.sessions.view import View
 
-MAX_TURNS: Final = 200_000
-"""Turns that are searched, those of the latest conversations."""
 _VIEWS: Final = 3
 
 
@@ -48,30 +45,21 @@ class Found:
     older: int = 0
 
 
-@dataclass(slots=True)
-class _View:
-    """What one owner may see, at one state of the logs."""
-
-    logs: list[Log]
-    turns: list[Turn]
-    ranking: Ranking
-    unread: int
-    older: int
-
-
 class Sessions:
     """Past conversations. Reads only; safe to use from several threads."""
 
     def __init__(self, agent_dir: Path, home: Path, now: Now, monotonic: Callable[[], float]) -> None:
-        self._logs = Logs(agent_dir, home, monotonic)
+        self._agent_dir = agent_dir
+        self._home = home
         self._now = now
-        self._views: OrderedDict[tuple[str, str, str], _View] = OrderedDict()
+        self._monotonic = monotonic
+        self._views: OrderedDict[tuple[str, str, str], View] = OrderedDict()
         self._lock = threading.Lock()
 
     @property
     def transcripts(self) -> list[Path]:
         """The directories that hold transcripts: what was said stands there, whatever is erased here."""
-        return [root for root, _ in self._logs.roots]
+        return [self._agent_dir / EMBEDDED, self._agent_dir / PI]
 
     def search(self, session: Session, scope: Scope, query: str, limit: int) -> Found:
         """Return the best turns for a query among the owner's past conversations in this project.
@@ -103,55 +91,24 @@ class Sessions:
         beside = turns[max(first - around, 0) : first] + turns[last + 1 : last + 1 + around]
         return turns[first : last + 1], beside
 
-    def _view(self, session: Session, scope: Scope) -> _View:
+    @cached_property
+    def _logs(self) -> Logs:
+        from persona_mind.sessions.logs import Logs  # noqa: PLC0415 - most processes look at no past conversation
+
+        return Logs(self._agent_dir, self._home, self._monotonic)
+
+    def _view(self, session: Session, scope: Scope) -> View:
         logs = self._logs.of(scope.project)
         name = (scope.project.slug, scope.segment, session.id)
         view = self._views.get(name)
         if view is None or view.logs is not logs:
-            view = self._views[name] = _made(view, logs, scope, session.id)
+            from persona_mind.sessions.view import seen  # noqa: PLC0415 - ranking takes a while to load
+
+            view = self._views[name] = seen(view, logs, scope, session.id)
         self._views.move_to_end(name)
         while len(self._views) > _VIEWS:
             self._views.popitem(last=False)
         return view
-
-
-def _made(old: _View | None, logs: list[Log], scope: Scope, present: str) -> _View:
-    # Ranking takes a while to load, and without past conversations nothing is ranked.
-    from persona_mind.sessions.ranking import Ranking  # noqa: PLC0415
-
-    readable = [log for log in logs if log.header is not None and log.header.session_id != present]
-    chosen: list[Log] = []
-    number = 0
-    for log in readable:
-        number += len(log.said)
-        if number > MAX_TURNS and chosen:
-            break
-        chosen.append(log)
-    # A conversation stands before its forks, so that what both hold is cited where it was said.
-    chosen.sort(key=lambda log: (log.header.timestamp if log.header else "", log.path.name))
-    turns = list(_turns(chosen, scope.persona))
-    ranking = Ranking() if old is None else old.ranking
-    ranking.sync(turns)
-    return _View(logs, turns, ranking, sum(log.unreadable for log in logs), len(readable) - len(chosen))
-
-
-def _turns(logs: Iterable[Log], persona: str | None) -> Iterator[Turn]:
-    """Yield the turns that an owner may see; what forks repeat, once."""
-    seen: set[tuple[str, float | None]] = set()
-    for log in logs:
-        session = log.header.session_id if log.header else ""
-        place = 0
-        for said in log.said:
-            if said.persona is not UNRECORDED and said.persona != persona:
-                continue
-            if (said.id, said.at) in seen:
-                continue
-            seen.add((said.id, said.at))
-            name = said.persona if said.role == "model" and isinstance(said.persona, str) else ""
-            for number, text in enumerate(pieces(said.text)):
-                key = f"{session}/{said.id}/{number}"
-                yield Turn(key, session, said.id, text, place, said.at, said.role, name)
-                place += 1
 
 
 def _spare(present: set[str]) -> int:

@@ -161,7 +161,13 @@ def test_an_override_of_the_environment_is_named_as_the_source(start: Start, fil
 def test_without_a_file_every_setting_has_its_default(start: Start) -> None:
     desk = start()
     desk.open()
-    assert values(desk) == {"persona.persist": True, "mind.enabled": True, "mind.capture": "auto", "mind.nudge": True}
+    assert values(desk) == {
+        "persona.persist": True,
+        "mind.enabled": True,
+        "mind.capture": "auto",
+        "mind.nudge": True,
+        "sessions.recall": True,
+    }
     assert set(sources(desk).values()) == {"default"}
 
 
