@@ -88,8 +88,10 @@ def turn(pi: Pi, model: ModelServer, text: str) -> tuple[float, float]:
     return (model.requests[before].at - began) * 1000, (ended - began) * 1000
 
 
-def alternate(settings: dict[str, Setting], model: ModelServer, turns: int) -> dict[str, list[tuple[float, float]]]:
-    """Return the figures of each setting, turn by turn."""
+def alternate(
+    settings: dict[str, Setting], model: ModelServer, turns: int, pause: float
+) -> dict[str, list[tuple[float, float]]]:
+    """Return the figures of each setting, turn by turn, with ``pause`` seconds before each."""
     figures: dict[str, list[tuple[float, float]]] = {name: [] for name in settings}
     while len(next(iter(figures.values()))) < turns:
         running = {name: setting.start() for name, setting in settings.items()}
@@ -99,6 +101,7 @@ def alternate(settings: dict[str, Setting], model: ModelServer, turns: int) -> d
         for number in range(PER_SESSION):
             for name, pi in running.items():
                 question = f"What about the {TOPICS[number % len(TOPICS)]} of service {number}?"
+                time.sleep(pause)
                 figures[name].append(turn(pi, model, question))
         for pi in running.values():
             pi.quit()
@@ -125,13 +128,15 @@ def main() -> None:
     """Print the table; exit with 1 where the target is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=TURNS)
-    turns = parser.parse_args(sys.argv[2:] if sys.argv[1:2] == ["pi_latency"] else None).turns
+    parser.add_argument("--pause", type=float, default=0.0, help="seconds before each turn, as a person would think")
+    options = parser.parse_args(sys.argv[2:] if sys.argv[1:2] == ["pi_latency"] else None)
+    turns = options.turns
     if problem := install.missing():
         print(f"skipped: {problem}")
         return
     with tempfile.TemporaryDirectory() as root, ModelServer(lambda _: "Noted.") as model:
         plain, ours = noop(Path(root, "noop"), model.url), with_memory(Path(root, "memory"), model.url)
-        figures = alternate({"no-op extension": plain, "persona-mind": ours}, model, turns)
+        figures = alternate({"no-op extension": plain, "persona-mind": ours}, model, turns, options.pause)
         delays = stopped(ours, plain, model)
     print(f"Pi {install.PI_VERSION}, {turns} interleaved turns, {FACTS} facts        median ms")
     print(f"{'':32s}{'to request':>12s}{'whole turn':>12s}")
