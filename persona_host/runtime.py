@@ -174,6 +174,7 @@ class Runtime:
         trusted: bool = False,
         persona: str | None = None,
         role: str = "",
+        incognito: bool = False,
     ) -> Session:
         """Open a session on ``journal``; one that is open is shut down first.
 
@@ -185,7 +186,16 @@ class Runtime:
         environ = self.setup.environ
         leg = "1" in {environ.get("PI_PERSONA_LEG"), environ.get("PI_PERSONA_CHILD")}
         self._session = Session(
-            session_id, self._generation, cwd, journal, reason, leg=leg, trusted=trusted, persona=persona, role=role
+            session_id,
+            self._generation,
+            cwd,
+            journal,
+            reason,
+            leg=leg,
+            trusted=trusted,
+            persona=persona,
+            role=role,
+            incognito=incognito,
         )
         self.fire("session_start")
         return self._session

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from persona_hooks.cards import Card
     from persona_hooks.ports import Host, Session
-    from persona_hooks.specs import Block, InputSource, Renderers
+    from persona_hooks.specs import Block, InputSource, Renderers, Room
     from persona_hooks.turn import Turn
     from persona_hooks.verbs import Call, Registry
     from persona_mind.kernel.scope import Scope
@@ -142,6 +142,11 @@ class MindPlugin:
         self._forget(session)
 
     @hookimpl
+    def room_changed(self, session: Session, room: Room) -> None:
+        """Read and write nothing in an incognito room."""
+        self.access.room(session, room)
+
+    @hookimpl
     def input(self, session: Session, text: str, source: InputSource, turn: Turn) -> None:
         """Capture what a person asks to be remembered."""
         self.capture.input(session, text, source, turn)
@@ -203,7 +208,7 @@ class MindPlugin:
         if not isinstance(request, SettingsQuery):
             return None
         # Only what a session has taken is told; asking here would ask ourselves.
-        known = self.access.known_settings(request.session_id)
+        known = self.access.effective(request.session_id)
         return None if known is None else SettingsReply(provider=self._host.bus.name, settings=known.effective())
 
     def _card(self, session: Session, data: Mapping[str, object]) -> Card:

@@ -228,6 +228,7 @@ class Session:
         leg: A delegated worker session: frozen persona, lean memory, no tools.
         trusted: The person trusts the project, so its personas may be used.
         persona: A persona asked for on the command line, for this session only.
+        incognito: Nothing of memory is read and nothing is written, from the session's first moment on.
         role: Which of the persona's layers are seen; empty for the persona's own default.
     """
 
@@ -240,6 +241,7 @@ class Session:
     leg: bool = False
     trusted: bool = False
     persona: str | None = None
+    incognito: bool = False
     role: str = ""
 
     def guard(self, *, leaf: bool = False) -> Guard:

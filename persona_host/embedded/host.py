@@ -178,6 +178,7 @@ class EmbeddedHost:
             reason=reason,
             persona=persona,
             role=self._place.role,
+            incognito=self._room is not None and self._room.incognito,
         )
         try:
             self.models.configure(self.runtime.settings())

@@ -7,7 +7,7 @@ again inside the store, before each lock and each rename: a write whose owner ch
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import ConflictError, RefusedError
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from persona_hooks.bus import BusClient
     from persona_hooks.ports import Session
+    from persona_hooks.specs import Room
     from persona_hooks.turn import Turn
     from persona_hooks.verbs import Call
     from persona_mind.kernel.scope import Project, Scope
@@ -37,6 +38,12 @@ class _Known:
 
     settings: MindSettings
     switch: bool | None
+    incognito: bool
+
+    @property
+    def enabled(self) -> bool:
+        """The session's switch, else the setting."""
+        return self.settings.enabled if self.switch is None else self.switch
 
 
 class Access:
@@ -52,15 +59,28 @@ class Access:
         """Return the settings as they were when the session began."""
         return self._session(session).settings
 
-    def known_settings(self, session_id: str) -> MindSettings | None:
-        """Return the settings of a session that has begun here, without asking anybody."""
+    def effective(self, session_id: str) -> MindSettings | None:
+        """Return the settings of a session that has begun here as they work now, its switch included."""
         known = self._known.get(session_id)
-        return None if known is None else known.settings
+        return None if known is None else replace(known.settings, enabled=known.enabled and not known.incognito)
 
     def enabled(self, session: Session) -> bool:
-        """Return whether memory works in this session: the session's switch, else the setting."""
-        known = self._session(session)
-        return known.settings.enabled if known.switch is None else known.switch
+        """Return whether memory works in this session: not incognito, and the session's switch, else the setting."""
+        return not self.incognito(session) and self._session(session).enabled
+
+    def incognito(self, session: Session) -> bool:
+        """Return whether nothing may be read or written, because the room is incognito."""
+        return self._session(session).incognito
+
+    def silenced(self, session: Session) -> str | None:
+        """Return why this conversation is not remembered, where the person chose that for it; else None."""
+        if self.incognito(session):
+            return "this room is incognito"
+        return "memory is off in this session" if self._session(session).switch is False else None
+
+    def room(self, session: Session, room: Room) -> None:
+        """Take note of who is present, and how private it is."""
+        self._session(session).incognito = session.incognito or room.incognito
 
     def switch(self, session: Session, *, on: bool) -> tuple[bool, bool]:
         """Turn memory on or off for this session, in its log.
@@ -68,7 +88,7 @@ class Access:
         Returns:
             Whether that changed anything, and whether a file holds it.
         """
-        if self.enabled(session) == on:
+        if self._session(session).enabled == on:
             return False, session.journal.path is not None and session.journal.path.exists()
         receipt = session.journal.append(session.guard(), SWITCH, {"enabled": on})
         self._session(session).switch = on
@@ -108,6 +128,8 @@ class Access:
         Raises:
             RefusedError: Memory is off in this session, or a delegated worker asks.
         """
+        if self.incognito(call.session):
+            raise RefusedError("This room is incognito: memory is neither read nor written here.", reason="incognito")
         if not self.enabled(call.session):
             raise RefusedError(
                 f"Memory is off in this session. `/mind on` turns it on; `{ENABLED}` in persona/settings.json is the "
@@ -121,7 +143,7 @@ class Access:
     def _session(self, session: Session) -> _Known:
         known = self._known.get(session.id)
         if known is None:
-            known = _Known(collect(self._bus, session.id, self._environ), _last_switch(session))
+            known = _Known(collect(self._bus, session.id, self._environ), _last_switch(session), session.incognito)
             self._known[session.id] = known
         elif not known.settings.answered:
             # A companion that started late may say that memory is off.
