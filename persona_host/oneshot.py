@@ -23,6 +23,7 @@ from persona_host.runtime import Runtime, Setup
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from persona_hooks.ports import Ui
     from persona_hooks.verbs import Answer
     from persona_host.place import Place
 
@@ -33,14 +34,14 @@ PATIENCE = 5.0
 CAPABILITIES = Capabilities(ui=False, scheduler=False)
 
 
-def started(place: Place, models: HostModels, name: str = "command line") -> Runtime:
-    """Return a runtime with its plugins loaded and no session open."""
+def started(place: Place, models: HostModels, name: str = "command line", ui: Ui | None = None) -> Runtime:
+    """Return a runtime with its plugins loaded and no session open; notices go to standard error without a ``ui``."""
     setup = Setup(name, place.agent_dir, place.home, place.environ, CAPABILITIES, patience=PATIENCE)
-    return Runtime.start(setup, ui=StderrUi(), models=models, scheduler=SystemScheduler())
+    return Runtime.start(setup, ui=ui or StderrUi(), models=models, scheduler=SystemScheduler())
 
 
 @contextmanager
-def opened(place: Place) -> Iterator[tuple[Runtime, HostModels]]:
+def opened(place: Place, ui: Ui | None = None) -> Iterator[tuple[Runtime, HostModels]]:
     """Open the session that ``place`` asks for, or the shared one, and close it afterwards.
 
     Raises:
@@ -50,7 +51,7 @@ def opened(place: Place) -> Iterator[tuple[Runtime, HostModels]]:
     shelf = Shelf(place.agent_dir, place.cwd)
     session_id = place.session or shelf.shared(place.persona or place.environ.get("PI_PERSONA_DEFAULT"))
     path = shelf.path(session_id)
-    runtime = started(place, models)
+    runtime = started(place, models, ui=ui)
     try:
         journal = MemoryJournal(session_id, place.cwd) if place.disabled else JsonlJournal(path, session_id, place.cwd)
         runtime.open(

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from tests.support.cli import Persona
 
 FACT = "Remember that the staging database listens on port 5433."
-COMMANDS = ("chat", "mind", "tool", "inject", "doctor", "stdio", "mcp", "install", "uninstall", "why", "import", "export")
 PRINTING = ("chat", "mind", "tool", "inject", "doctor", "install", "uninstall", "why", "import", "export")
+COMMANDS = (*PRINTING, "stdio", "mcp")
 
 
 def settings(agent_dir: Path, url: str) -> None:
