@@ -71,7 +71,8 @@ class MindPlugin:
         self.quarantine = Quarantine(profile, host.scheduler.now)
         self.capture = Capture(self.access, self.facts, host.ui, self._notice)
         self.notes = Notes()
-        self.recorder = Recorder(profile, host.scheduler.now)
+        timers = host.scheduler.call_later if host.capabilities.scheduler else None
+        self.recorder = Recorder(profile, host.scheduler.now, timers)
         self.sessions = Sessions(host.agent_dir, host.home, host.scheduler.now, host.scheduler.monotonic)
         self.injection = Injection(
             self.access,
@@ -134,11 +135,11 @@ class MindPlugin:
             self.counts.show(session)
 
     @hookimpl
-    def session_shutdown(self, session: Session, turn: Turn) -> None:
+    def session_shutdown(self, session: Session) -> None:
         """Let go of the session."""
         self.reminders.stop()
         with suppress(PersonaError):  # a session must end; what is lost is the record of its last turn
-            self.recorder.close(session, turn.check)
+            self.recorder.close(session)
         self._forget(session)
 
     @hookimpl
@@ -177,7 +178,7 @@ class MindPlugin:
             scope, permit = self.access.scope(session, owner), self.access.permit(session, owner, turn)
             self.facts.sweep(scope, permit)
             self.backlog.sweep(scope.project, permit)
-            self.recorder.settle(session, turn.check)
+            self.recorder.settle(session)
         except PersonaError:
             return  # the next quiet moment will do; readers leave expired rows out anyway
         if self._host.capabilities.ui:

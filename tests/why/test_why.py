@@ -9,16 +9,16 @@ import pytest
 
 from persona_hooks.journal import MemoryJournal
 from persona_mind.kernel.scope import segment
-from persona_mind.recorder.service import MAX_TURNS, Recorder
+from persona_mind.recorder.service import BEHIND, MAX_TURNS, Recorder
 from persona_mind.recorder.tell import ENOUGH
 from persona_store.transaction import Profile
 from tests.mind.conftest import Start, project, start
 from tests.support.cli import Persona
+from tests.support.clock import ManualClock
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.clock import ManualClock
     from tests.support.desk import Desk
 
 __all__ = ["project", "start"]
@@ -49,6 +49,14 @@ def ask(desk: Desk, prompt: str) -> None:
     desk.runtime.fire("agent_start")
     desk.runtime.fire("agent_end")
     desk.runtime.settled()
+    wait(desk)
+
+
+def wait(desk: Desk) -> None:
+    """Let the time pass after which turns are written."""
+    clock = desk.runtime.scheduler
+    assert isinstance(clock, ManualClock)
+    clock.advance(BEHIND)
 
 
 def logs(agent_dir: Path) -> list[Path]:
@@ -86,8 +94,31 @@ def test_it_is_written_after_the_turn_and_told_before_that_too(desk: Desk, agent
     assert logs(agent_dir) == []
     assert [item["id"] for item in desk.say("/mind why").details["items"]] == [port]
     desk.runtime.settled()
+    assert logs(agent_dir) == []
+    assert [item["id"] for item in desk.say("/mind why").details["items"]] == [port]
+    wait(desk)
     assert len(logs(agent_dir)) == 1
     assert [item["id"] for item in desk.say("/mind why").details["items"]] == [port]
+
+
+def test_turns_that_settle_together_are_written_together(desk: Desk, agent_dir: Path) -> None:
+    remember(desk, PORT)
+    for prompt in ("Which port?", "And which one is it?"):
+        desk.runtime.blocks(prompt)
+        desk.runtime.settled()
+    wait(desk)
+    [log] = logs(agent_dir)
+    store = json.loads(log.read_text("utf-8"))
+    assert len(store["entries"]) == 2
+    assert not log.with_name(log.name + ".bak").exists()
+
+
+def test_ending_the_session_writes_what_waits(desk: Desk, agent_dir: Path) -> None:
+    remember(desk, PORT)
+    desk.runtime.blocks("Which port?")
+    desk.runtime.settled()
+    desk.runtime.shut_session()
+    assert len(logs(agent_dir)) == 1
 
 
 def test_what_the_model_recalled_by_itself_is_told(desk: Desk) -> None:
