@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from persona_mind.kernel.parts import Part
 
 OURS: Final = "persona"
+_TELLING: Final = re.compile(r"memor|mem0", re.IGNORECASE)
+"""What a file among others is called that holds memories."""
 
 
 @dataclass(slots=True)
@@ -88,7 +91,7 @@ class Importer:
                 plan.ignored += 1
             else:
                 plan.reads.append((name, read))
-        plan.unread = {name: why for name, why in tree.unread.items() if tree.single or "memor" in name.lower()}
+        plan.unread = {name: why for name, why in tree.unread.items() if tree.single or _TELLING.search(name)}
         plan.ignored += len(tree.unread) - len(plan.unread)
         if not plan.reads and not plan.unread:
             raise InvalidError(
@@ -214,7 +217,7 @@ def _read(name: str, data: bytes, chosen: str | None, *, meant: bool) -> Read | 
     base = name.rpartition("/")[2]
     if base.lower().endswith((".json", ".jsonl")):
         # A whole export holds conversations, too; those are no memories.
-        named = meant or "memor" in base.lower() or chosen is not None
+        named = meant or chosen is not None or _TELLING.search(base)
         return read_json(text, chosen) if named else None
     if meant and text.lstrip()[:1] in {"[", "{"} and (found := read_json(text, chosen)) is not None:
         return found

@@ -127,7 +127,8 @@ FILES: dict[str, tuple[str, str, dict[str, str]]] = {
         "coffee.md",
         (
             "---\ntitle: Coffee\ntype: note\ntags: [brewing, kitchen]\npermalink: coffee\n---\n"
-            "# Coffee\n\nWe grind by hand.\n\n## Observations\n- [decision] Pour over, not press #method (since May)\n- [tip] Water at 96 °C #water\n"
+            "# Coffee\n\nWe grind by hand.\n\n## Observations\n"
+            "- [decision] Pour over, not press #method (since May)\n- [tip] Water at 96 °C #water\n"
             "- [ ] buy filters\n\n## Relations\n- relates_to [[Tea]]\n"
         ),
         {
