@@ -31,11 +31,13 @@ def captured(
     ids = [item for item in listed if isinstance(item, str)] if isinstance(listed, list | tuple) else []
     lines = [f"[{handle}] {text}" for handle, text in zip(ids, _texts(access, facts, session, ids), strict=True)]
     number = "1 fact" if len(ids) == 1 else f"{len(ids)} facts"
+    back = f"`/mind forget {ids[0] if len(ids) == 1 else 'ID'}` takes it back."
+    first = data.get("first") is True
     return Card(
         title=f"Remembered {number}",
-        body=tuple(lines),
+        body=(*lines, back) if first else tuple(lines),
         level="success",
-        hint=notice() if data.get("first") is True else "`/mind forget ID` takes it back.",
+        hint=notice() if first else back,
     )
 
 

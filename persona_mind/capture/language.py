@@ -9,6 +9,8 @@ apostrophe matches either kind; case does not count. A new language is a new fil
   question or shared past;
 - ``standing``: anything that is not a story or a question;
 - ``request``: an instruction.
+
+A line that takes the words back, gives them to somebody else or is common wisdom is never written, whatever its form.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
@@ -27,6 +30,9 @@ Form = Literal["statement", "standing", "request"]
 CueKind = Literal["rationale", "convention", "preference", "note"]
 
 LANGUAGES: Final = "languages"
+_PLAIN: Final = (
+    "maxims", "orders", "tangled", "from_now", "afterwards", "hands_over", "salutations", "headers",
+)  # fmt: skip
 
 
 class Phrases:
@@ -49,9 +55,9 @@ class Phrases:
         """Return where one of them stands at ``start``."""
         return self.pattern.match(text, start)
 
-    def search(self, text: str) -> re.Match[str] | None:
-        """Return where the first of them stands."""
-        return self.pattern.search(text)
+    def search(self, text: str, start: int = 0) -> re.Match[str] | None:
+        """Return where the first of them stands, from ``start`` on."""
+        return self.pattern.search(text, start)
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
         """Return whether the text is one of them."""
@@ -88,9 +94,22 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The cues of one language. Patterns named after a place match there; the others are searched."""
+    """The cues of one language. Patterns named after a place match there; the others are searched.
+
+    Attributes:
+        hint: Searched in a whole message, in small letters: without it, no phrase of the language is in there.
+        lead: What may stand before a cue; ``opening`` takes emphasis in as well.
+        maxims: Comfort and common wisdom, after the words that ask.
+        orders: Begin a sentence whose ``from_now`` may follow later, if nothing of ``tangled`` is in it.
+        afterwards: Ask to remember what stands before; ``trailing`` in the same sentence.
+        disowns: Takes back, as a sentence; ``taken_back`` takes back or gives away, at the end of one.
+        hands_over: Begins a task on the text of the lines that follow.
+        salutations: Begin a letter; ``headers`` the head of a mail.
+    """
 
     name: str
+    hint: Phrases
+    lead: Phrases
     opening: Phrases
     questions: Phrases
     clause: Phrases
@@ -102,6 +121,17 @@ class Language:
     labels: Phrases
     abbreviation: Phrases
     goes_on: Phrases
+    maxims: Phrases
+    orders: Phrases
+    tangled: Phrases
+    from_now: Phrases
+    afterwards: Phrases
+    trailing: Phrases
+    disowns: Phrases
+    taken_back: Phrases
+    hands_over: Phrases
+    salutations: Phrases
+    headers: Phrases
     heads: tuple[tuple[CueKind, Phrases], ...]
     strong: tuple[Strong, ...]
     decision: Decision
@@ -112,6 +142,11 @@ class Language:
         opening = self.opening.match(text)
         start = opening.end() if opening else 0
         return any(cue.phrase.match(text, start) or cue.phrase.match(text) for cue in self.strong)
+
+    def asks_to_work_on(self, text: str) -> bool:
+        """Return whether a text begins with a task on another one, such as a translation."""
+        lead = self.lead.match(text)
+        return bool(self.hands_over.match(text, lead.end() if lead else 0))
 
 
 @cache
@@ -131,6 +166,8 @@ def compiled(data: Mapping[str, Any]) -> Language:
     decision = data["decision"]
     return Language(
         name=data["name"],
+        hint=_hint(data),
+        lead=_lead(data),
         opening=_opening(data),
         questions=_word(data["questions"]),
         clause=_word(data["clause"]),
@@ -139,9 +176,13 @@ def compiled(data: Mapping[str, Any]) -> Language:
         not_standing=_word(data["not_standing"]),
         instruction=_word(data["instruction"]),
         reports=_word([*data["reports"], *data["handed_over"]]),
-        labels=_any(data["labels"]),
+        labels=_any([*data["labels"], *data["lead_ins"]]),
         abbreviation=Phrases(rf"(?<!\w)(?:{_alternatives(data['abbreviations'])}|\w)\.$"),
         goes_on=_word(data["goes_on"]),
+        **{name: _word(data[name]) for name in _PLAIN},
+        trailing=_ending(data["afterwards"]),
+        disowns=_word(data["disowns"]),
+        taken_back=_ending([*data["disowns"], *data["attributed"]]),
         heads=tuple((kind, _word(phrases)) for kind, phrases in data["heads"].items()),
         strong=tuple(_strong(entry) for entry in data["strong"]),
         decision=Decision(
@@ -162,10 +203,30 @@ def _strong(entry: Mapping[str, Any]) -> Strong:
     )
 
 
+def _lead(data: Mapping[str, Any]) -> Phrases:
+    return Phrases(rf"(?:(?:{_alternatives(data['lead_ins'])})(?:\s*[,:;!.–—-]+\s*|\s+)){{0,3}}")
+
+
 def _opening(data: Mapping[str, Any]) -> Phrases:
     before = _alternatives(data["lead_ins"])
     emphasis = _alternatives(data["emphasis"])
-    return Phrases(rf"(?:(?:{before})(?:\s*[,:;!–—-]+\s*|\s+)){{0,3}}(?:(?:{emphasis})\s+)?")
+    return Phrases(rf"(?:(?:{before})(?:\s*[,:;!.–—-]+\s*|\s+)){{0,3}}(?:(?:{emphasis})\s+)?")
+
+
+def _hint(data: Mapping[str, Any]) -> Phrases:
+    """Return a pattern that no cue of the language is without: cheap, since most messages have none."""
+    lists = [entry["phrases"] for entry in (*data["strong"], *data["weak"])]
+    lists += [data["afterwards"], data["from_now"], data["decision"]["lasting"]]
+    found = sorted({phrase for phrases in lists for phrase in phrases})
+    by_letter = [
+        rf"(?={letter})(?:{_alternatives(group)})" if letter.isalnum() else _alternatives(group)
+        for letter, group in ((key, list(group)) for key, group in groupby(found, key=lambda phrase: phrase[0]))
+    ]
+    return Phrases(rf"(?<!\w)(?:{'|'.join(by_letter)})(?!\w)")
+
+
+def _ending(phrases: Iterable[str]) -> Phrases:
+    return Phrases(rf"\s*[,;:(–—-]+\s*(?:{_alternatives(phrases)})\W*$")
 
 
 def _word(phrases: Iterable[str]) -> Phrases:

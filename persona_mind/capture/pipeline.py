@@ -81,17 +81,22 @@ class Capture:
         self._pending.pop((session.id, session.seat), None)
 
     def _look(self, session: Session, text: str, turn: Turn) -> None:
-        if session.leg or not self._access.enabled(session):
-            return
         settings = self._access.settings(session)
-        if settings.capture == "off":
+        if session.leg or settings.capture == "off":
+            return
+        silenced = self._access.silenced(session)
+        if silenced is None and not self._access.enabled(session):
             return
         # Only conversations need the cues; a command does not wait for them to load.
         from persona_mind.capture.cues import find_cues  # noqa: PLC0415
 
         cues = find_cues(text)
         strong = [cue for cue in cues if cue.strong and settings.capture == "auto"]
-        if strong:
+        if silenced is not None:
+            # Who asks for it to be remembered must not believe that it was.
+            if strong:
+                self._ui.notify(f"Not remembered: {silenced}.", "warning")
+        elif strong:
             self._write(session, strong, turn)
         elif cues and settings.nudge:
             self._hint(session, cues)
