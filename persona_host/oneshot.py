@@ -119,10 +119,10 @@ def printed(answer: Answer, *, as_json: bool, plain: bool) -> int:
     if as_json:
         _print_json({"ok": answer.ok, "text": answer.text, "details": dict(answer.details)})
     else:
-        from persona_host.embedded.painting import console_for, paint  # noqa: PLC0415 - rich; JSON needs none
+        from persona_host.embedded.painting import paint, surface_for  # noqa: PLC0415 - JSON needs none
 
         # A refusal goes where errors go, so that a pipe holds results only.
-        paint(console_for(plain=plain, stderr=not answer.ok), answer.card, whole=True)
+        paint(surface_for(plain=plain, stderr=not answer.ok), answer.card, whole=True)
     return 0 if answer.ok else 1
 
 

@@ -96,10 +96,10 @@ def _answer_all(host: EmbeddedHost, lines: Iterable[str | InvalidError]) -> int:
 
 def _terminal(place: Place, options: Options) -> int:
     # prompt_toolkit is no use on a pipe, and it costs as much as everything else here.
-    from persona_host.embedded.painting import console_for  # noqa: PLC0415
+    from persona_host.embedded.painting import surface_for  # noqa: PLC0415
     from persona_host.embedded.terminal import Terminal, TerminalScreen  # noqa: PLC0415
 
-    screen = TerminalScreen(console_for(plain=False))
+    screen = TerminalScreen(surface_for(plain=False))
     host = EmbeddedHost.start(place, screen=screen, ui=screen, model=options.model, room=options.room)
     try:
         welcome = Card(
@@ -114,7 +114,7 @@ def _terminal(place: Place, options: Options) -> int:
     return 0
 
 
-def _columns() -> int:
+def _columns() -> int | None:
     import shutil  # noqa: PLC0415 - not for JSON output
 
-    return shutil.get_terminal_size((80, 24)).columns
+    return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else None

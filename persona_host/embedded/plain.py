@@ -22,12 +22,22 @@ MAX_LINE = 262_144
 
 
 class PlainScreen:
-    """Plain text: a reply as it comes, a card as its lines, nothing coloured."""
+    """Plain text: a reply as it comes, a card as its lines, nothing coloured, and lines for the terminal to wrap.
 
-    def __init__(self, out: IO[str], columns: int) -> None:
+    Args:
+        out: The stream.
+        columns: The terminal's width; None where it is none, and cards come whole.
+    """
+
+    def __init__(self, out: IO[str], columns: int | None) -> None:
         self._out = out
         self._columns = columns
         self._open = False
+
+    def waiting(self) -> None:
+        """Show, at a terminal, that the model is at work."""
+        if self._columns is not None:
+            self._write("…\n")
 
     def delta(self, text: str) -> None:
         """Show a piece of a reply."""
@@ -57,6 +67,9 @@ class JsonScreen:
 
     def __init__(self, out: IO[str]) -> None:
         self._out = out
+
+    def waiting(self) -> None:
+        """Say nothing: a program waits for the outcome."""
 
     def delta(self, text: str) -> None:
         """Drop it: the whole reply is one outcome."""
@@ -93,6 +106,7 @@ def typed(prompt: str = "> ") -> Iterator[str]:
         try:
             line = input(prompt)
         except EOFError:
+            sys.stdout.write("\n")
             return
         except KeyboardInterrupt:
             sys.stdout.write("\n")

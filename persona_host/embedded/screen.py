@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from persona_hooks.cards import Card, one_line, render
+from persona_hooks.cards import COMPACT_COLUMNS, Card, one_line, render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +46,9 @@ class Event:
 class Screen(Protocol):
     """Where a conversation is shown. Called from one thread at a time."""
 
+    def waiting(self) -> None:
+        """Show that the model is at work; whatever is shown next stands in its place."""
+
     def delta(self, text: str) -> None:
         """Show a piece of a reply that is being streamed."""
 
@@ -63,10 +66,15 @@ def carded(card: Card, kind: Kind = "card", data: Mapping[str, Any] | None = Non
     return Event(kind, card.level in {"info", "success"}, card, data or {}, whole)
 
 
-def shown(card: Card, columns: int, *, whole: bool) -> list[str]:
-    """Return a card's lines for a terminal of that width; a hint comes whole, since half of an advice is none."""
-    lines = render(replace(card, hint=""), columns=columns, expanded=whole)
-    return [*lines, *([one_line(card.hint)] if card.hint else [])]
+def shown(card: Card, columns: int | None, *, whole: bool) -> list[str]:
+    """Return a card's lines, title first, hint last.
+
+    Both come whole, since half of a notice or of an advice is none. A card that is not asked to be ``whole`` has three
+    lines between them, cut at ``columns``; without ``columns`` (a pipe) nothing is cut.
+    """
+    compact = columns is not None and not whole
+    _, *lines = render(replace(card, hint=""), columns=columns or COMPACT_COLUMNS, expanded=not compact)
+    return [one_line(card.title), *lines, *([one_line(card.hint)] if card.hint else [])]
 
 
 STOPPED = Event("notice", ok=True, card=Card("Stopped. What was said is kept.", level="warning"))

@@ -15,14 +15,14 @@ from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.completion import Completer, Completion
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.patch_stdout import patch_stdout
-from rich.text import Text
 
-from persona_hooks.cards import clip, one_line, sanitize
+from persona_hooks.cards import COMPACT_COLUMNS, clip, one_line, sanitize
 from persona_hooks.errors import PersonaError
 from persona_host.embedded import slash
 from persona_host.embedded.painting import SIGNS, paint
 from persona_host.embedded.plain import answer
 from persona_host.embedded.screen import STOPPED
+from persona_host.embedded.wrapping import Flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,45 +31,52 @@ if TYPE_CHECKING:
     from prompt_toolkit.document import Document
     from prompt_toolkit.input import Input
     from prompt_toolkit.output import Output
-    from rich.console import Console
 
     from persona_hooks.cards import Level
     from persona_host.embedded.host import EmbeddedHost
+    from persona_host.embedded.painting import Surface
     from persona_host.embedded.screen import Event
 
 
 class TerminalScreen:
     """The screen and the ui port at a terminal. Threads may call it; lines do not mix."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
         self._lock = threading.RLock()
-        self._streaming = False
+        self._flow: Flow | None = None
+        self._waiting = False
         self.statuses: dict[str, str] = {}
+
+    def waiting(self) -> None:
+        """Show that the model is at work."""
+        with self._lock:
+            self._end()
+            self._surface.write("…")
+            self._waiting = True
 
     def delta(self, text: str) -> None:
         """Show a piece of a reply."""
         with self._lock:
-            self._streaming = True
-            self._console.out(sanitize(text), end="", highlight=False)
-            self._console.file.flush()
+            self._clear()
+            if self._flow is None:
+                self._flow = Flow(self._surface.columns or COMPACT_COLUMNS)
+            self._surface.write(self._flow.feed(sanitize(text)))
 
     def show(self, event: Event) -> None:
         """Show an outcome; a reply's text stands there already."""
         with self._lock:
             self._end()
-            if event.kind == "reply" and event.ok:
-                self._console.print()
-                return
-            paint(self._console, event.card, whole=event.whole)
-            self._console.print()
+            if not (event.kind == "reply" and event.ok):
+                paint(self._surface, event.card, whole=event.whole)
+            self._surface.write("\n")
 
     def notify(self, text: str, level: Level = "info") -> None:
-        """Show one short line now."""
+        """Show a notice now."""
         sign, style = SIGNS[level]
         with self._lock:
             self._end()
-            self._console.print(Text(clip(f"{sign}{one_line(text)}", self._console.width), style=style))
+            self._surface.line(f"{sign}{one_line(text)}", style)
 
     def status(self, key: str, text: str | None) -> None:
         """Set or clear a plugin's place in the status line."""
@@ -79,9 +86,17 @@ class TerminalScreen:
             self.statuses[key] = one_line(text)
 
     def _end(self) -> None:
-        if self._streaming:
-            self._console.print()
-        self._streaming = False
+        """End the line that a reply or the sign of waiting stands on."""
+        self._clear()
+        if self._flow is not None:
+            self._surface.write(self._flow.end() + "\n")
+        self._flow = None
+
+    def _clear(self) -> None:
+        if self._waiting:
+            # Overwritten, not erased by a sequence that a terminal might not know.
+            self._surface.write("\r \r")
+        self._waiting = False
 
 
 class Commands(Completer):
@@ -119,7 +134,7 @@ class Terminal:
         self._prompt: PromptSession[str] = PromptSession(
             completer=Commands(host),
             complete_while_typing=False,
-            # NO_COLOR is honoured by rich by itself; here it means no colour in the prompt and the toolbar either.
+            # NO_COLOR is honoured for cards; here it means no colour in the prompt and the toolbar either.
             color_depth=ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None,
             bottom_toolbar=self._toolbar,
             input=source,

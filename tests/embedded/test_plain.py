@@ -93,3 +93,27 @@ def test_a_hint_is_never_cut(*, whole: bool) -> None:
     hint = "Do this and then that. " * 9
     PlainScreen(out, 40).show(Event("card", ok=True, card=Card("Saved.", hint=hint), whole=whole))
     assert out.getvalue().splitlines() == ["Saved.", hint.strip()]
+
+
+@pytest.mark.parametrize("columns", [None, 40])
+def test_a_notice_is_never_cut(columns: int | None) -> None:
+    out = io.StringIO()
+    notice = "Set the provider's key variable and start again. " * 4
+    PlainScreen(out, columns).show(Event("error", ok=False, card=Card(notice)))
+    assert out.getvalue() == notice.strip() + "\n"
+
+
+def test_a_pipe_gets_every_line_of_a_card_and_a_person_three() -> None:
+    card = Card("Saved.", tuple("abcde"))
+    piped_out, typed_out = io.StringIO(), io.StringIO()
+    PlainScreen(piped_out, None).show(Event("card", ok=True, card=card))
+    PlainScreen(typed_out, 40).show(Event("card", ok=True, card=card))
+    assert piped_out.getvalue().split() == ["Saved.", *"abcde"]
+    assert "+2 more" in typed_out.getvalue()
+
+
+@pytest.mark.parametrize(("columns", "shown"), [(40, "…\n"), (None, "")])
+def test_a_person_sees_that_the_model_works_and_a_pipe_does_not(columns: int | None, shown: str) -> None:
+    out = io.StringIO()
+    PlainScreen(out, columns).waiting()
+    assert out.getvalue() == shown

@@ -12,10 +12,10 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
-from rich.console import Console
 
 from persona_hooks.cards import Card
 from persona_host.embedded.host import EmbeddedHost
+from persona_host.embedded.painting import Surface
 from persona_host.embedded.screen import Event
 from persona_host.embedded.terminal import Commands, Terminal, TerminalScreen
 from tests.support.embedded import Spy, messages
@@ -45,7 +45,7 @@ def out() -> io.StringIO:
 
 @pytest.fixture
 def terminal_screen(out: io.StringIO) -> TerminalScreen:
-    return TerminalScreen(Console(file=out, width=80, markup=False, highlight=False))
+    return TerminalScreen(Surface(out, 80))
 
 
 @pytest.fixture
@@ -142,3 +142,20 @@ def test_nothing_is_wider_than_eighty_columns(terminal_screen: TerminalScreen, o
 def test_a_level_is_told_without_colour_too(terminal_screen: TerminalScreen, out: io.StringIO) -> None:
     terminal_screen.show(Event("error", ok=False, card=Card("Bad.", level="error")))
     assert out.getvalue().startswith("✗ Bad.")
+
+
+def test_a_reply_is_broken_between_words_as_it_comes(terminal_screen: TerminalScreen, out: io.StringIO) -> None:
+    words = "persona " * 30
+    for at in range(0, len(words), 3):
+        terminal_screen.delta(words[at : at + 3])
+    terminal_screen.show(Event("reply", ok=True, card=Card("Reply"), said=words))
+    assert out.getvalue().split() == words.split()
+    assert all(len(line) <= 80 for line in out.getvalue().splitlines())
+
+
+def test_a_sign_of_work_stands_until_something_is_shown(terminal_screen: TerminalScreen, out: io.StringIO) -> None:
+    terminal_screen.waiting()
+    assert out.getvalue() == "…"
+    terminal_screen.delta("Hello there ")
+    terminal_screen.show(Event("reply", ok=True, card=Card("Reply"), said="Hello there"))
+    assert out.getvalue() == "…\r \rHello there\n\n"

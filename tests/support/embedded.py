@@ -40,7 +40,11 @@ class RecordingScreen:
     events: list[Event] = field(default_factory=list)
     streamed: list[str] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    waits: int = 0
     on_delta: Callable[[str], None] = lambda _: None
+
+    def waiting(self) -> None:
+        self.waits += 1
 
     def delta(self, text: str) -> None:
         self.streamed.append(text)
