@@ -22,6 +22,8 @@ from persona_mind.facts.verbs import GUIDE, MemoryVerbs
 from persona_mind.injection.pipeline import Injection
 from persona_mind.kernel.access import Access
 from persona_mind.kernel.admitting import Reviewed
+from persona_mind.migration.background import Moving
+from persona_mind.migration.verbs import MigrationVerbs
 from persona_mind.notes.service import Notes
 from persona_mind.notes.verbs import GUIDE as NOTES_GUIDE
 from persona_mind.notes.verbs import NoteVerbs
@@ -71,6 +73,7 @@ class MindPlugin:
         self.quarantine = Quarantine(profile, host.scheduler.now)
         self.capture = Capture(self.access, self.facts, host.ui, self._notice)
         self.notes = Notes()
+        self.moving = Moving(host, self.access, self.facts, self.backlog, self._deferred)
         timers = host.scheduler.call_later if host.capabilities.scheduler else None
         self.recorder = Recorder(profile, host.scheduler.now, timers)
         self.sessions = Sessions(host.agent_dir, host.home, host.scheduler.now, host.scheduler.monotonic)
@@ -112,6 +115,8 @@ class MindPlugin:
         registry.add(*NoteVerbs(self.access, self.notes).verbs())
         archive = ArchiveVerbs(self._host, self.access, self.facts, self.backlog, self.notes, self._deferred)
         registry.add(*archive.verbs())
+        moving = MigrationVerbs(self.access, self.moving, self.facts, self.backlog, self._deferred)
+        registry.add(*moving.verbs())
         describing = Describing(self.facts, self.backlog, self.notes)
         registry.add(*WhyVerbs(self.access, self.recorder, describing).verbs())
         registry.guide("memory", GUIDE)
@@ -129,6 +134,7 @@ class MindPlugin:
     def session_start(self, session: Session) -> None:
         """Begin afresh: nothing of the session before leaks into this one."""
         self._forget(session)
+        self.moving.start(session)
         self.reminders.start(session)
         if self._host.capabilities.ui and not session.leg:
             self.capture.warm()
@@ -137,6 +143,7 @@ class MindPlugin:
     @hookimpl
     def session_shutdown(self, session: Session) -> None:
         """Let go of the session."""
+        self.moving.stop()
         self.reminders.stop()
         with suppress(PersonaError):  # a session must end; what is lost is the record of its last turn
             self.recorder.close(session)
@@ -160,6 +167,7 @@ class MindPlugin:
     @hookimpl
     def before_agent_start(self, session: Session, prompt: str, turn: Turn) -> list[Block]:
         """Give the model what is remembered."""
+        self.moving.turn(session)
         return self.injection.blocks(session, prompt, self.capture.lines(session), turn)
 
     @hookimpl
@@ -176,8 +184,9 @@ class MindPlugin:
         try:
             owner = self.access.owner(session)
             scope, permit = self.access.scope(session, owner), self.access.permit(session, owner, turn)
-            self.facts.sweep(scope, permit)
-            self.backlog.sweep(scope.project, permit)
+            if not self.moving.pending:
+                self.facts.sweep(scope, permit)
+                self.backlog.sweep(scope.project, permit)
             self.recorder.settle(session)
         except PersonaError:
             return  # the next quiet moment will do; readers leave expired rows out anyway

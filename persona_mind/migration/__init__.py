@@ -1,0 +1,1 @@
+"""Moving in from the TypeScript original's older layouts, in the background, without touching them."""

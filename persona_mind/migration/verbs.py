@@ -1,0 +1,114 @@
+"""The verb that moves in what stands under a persona's older name, which another persona may have shared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from persona_hooks.cards import Card
+from persona_hooks.verbs import PEOPLE, NoParams, Outcome, Verb
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from persona_hooks.ports import Session
+    from persona_hooks.verbs import AnyVerb, Call
+    from persona_mind.backlog.service import Backlog
+    from persona_mind.facts.service import Facts
+    from persona_mind.kernel.access import Access
+    from persona_mind.migration.background import Moving
+
+
+class MigratePersona(NoParams):
+    """Move in what an early release stored under this persona's name before such names were kept apart."""
+
+
+class PersonaMigrated(Outcome):
+    """What came of it.
+
+    Attributes:
+        persona: The persona's name; None for none, which never had another one.
+        files: Files that brought something.
+        added: Entries that came in, were renewed, or were given the present name.
+        known: Entries that were known.
+        left: Files that are left for another go.
+        warnings: What went wrong, each naming its file.
+    """
+
+    persona: str | None
+    files: int
+    added: int
+    known: int
+    left: bool
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationVerbs:
+    """The verbs over one profile's moves.
+
+    Attributes:
+        access: The gate that every call passes.
+        moving: Knows the old files.
+        facts: Where facts go.
+        backlog: Where items go.
+        changed: Told once something came in.
+    """
+
+    access: Access
+    moving: Moving
+    facts: Facts
+    backlog: Backlog
+    changed: Callable[[Session], None]
+
+    def verbs(self) -> tuple[AnyVerb, ...]:
+        """Return them all."""
+        return (
+            Verb(
+                "mind.migrate_persona", MigratePersona, "write", self.migrate, migrated, PEOPLE, "mind migrate-persona"
+            ),
+        )
+
+    def migrate(self, call: Call, _: NoParams) -> PersonaMigrated:
+        """Move everything in now, what may be another persona's included."""
+        scope, permit = self.access.enter(call)
+        # Moving in happens once; most conversations have nothing to move.
+        from persona_mind.migration.moving import Mover  # noqa: PLC0415
+
+        mover = Mover(self.facts, self.backlog)
+        moved = mover.move(lambda: self.moving.sources(call.session, scope, ambiguous=True), permit)
+        stale = self.moving.stale_items(scope, ambiguous=True)
+        if stale is not None:
+            moved.added += mover.rename(*stale, permit)
+        if moved.added:
+            self.changed(call.session)
+        return PersonaMigrated(
+            changed="yes" if moved.added else "no",
+            persona=scope.persona,
+            files=moved.files,
+            added=moved.added,
+            known=moved.known,
+            left=moved.again,
+            warnings=tuple(moved.warnings),
+        )
+
+
+def migrated(outcome: PersonaMigrated) -> Card:
+    """Say what came in, and that it may be another persona's."""
+    rest = ("There is more; say it again.",) if outcome.left else ()
+    if not outcome.added:
+        who = "" if outcome.persona else " No persona is in use, and none never had another name."
+        return Card(
+            title=f"Nothing new stands under an older name.{who}",
+            body=outcome.warnings,
+            detail=rest,
+            level="warning" if outcome.warnings else "info",
+        )
+    number = "1 entry" if outcome.added == 1 else f"{outcome.added} entries"
+    return Card(
+        title=f"Moved in {number}. Look through them: another persona may have shared the older name.",
+        body=outcome.warnings,
+        detail=("The old files are as they were.", *rest),
+        level="warning",
+        hint="`/mind recall` lists what is remembered, `/mind forget ID` takes one back.",
+    )
