@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from persona_hooks.cards import Card
 from persona_hooks.errors import NotFoundError
+from persona_host import extras
 from persona_host.adapters.folder import Done, put, take_away
 
 if TYPE_CHECKING:
@@ -102,7 +103,13 @@ def _install_mcp(target: Target) -> Card:
     # Every client keeps its settings elsewhere, and they are the person's: the lines are shown, not written.
     server = {"command": str(target.python), "args": ["-P", "-m", "persona_host.cli", "mcp"]}
     lines = json.dumps({"mcpServers": {"persona-mind": server}}, indent=2).split("\n")
-    return Card("Add this to the MCP client's settings; nothing was written.", body=tuple(lines))
+    lacking = extras.missing("mcp")
+    return Card(
+        "Add this to the MCP client's settings; nothing was written.",
+        body=tuple(lines),
+        level="warning" if lacking else "info",
+        hint=f"It does not start yet: the extra mcp is not installed. {extras.command('mcp')}" if lacking else "",
+    )
 
 
 def _uninstall_mcp(_: Target) -> Card:

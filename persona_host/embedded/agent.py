@@ -12,8 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from persona_hooks.errors import BusyError, InvalidError, PersonaError, RefusedError, StorageError
+from persona_hooks.errors import BusyError, InvalidError, PersonaError, RefusedError
 from persona_hooks.specs import Usage
+from persona_host import extras
+from persona_host.embedded.failures import translated, unusable
 from persona_host.embedded.transcript import Line, Replied, Returned, Said, ToolCall
 
 if TYPE_CHECKING:
@@ -80,17 +82,25 @@ class Agent:
             StorageError: The provider could not be reached or failed.
         """
         _require_library()
+        begun = False
+
+        def hear(piece: str) -> None:
+            nonlocal begun
+            begun = True
+            on_text(piece)
+
         try:
-            return self._runner.run(self._step(ask, on_text))
+            return self._runner.run(self._step(ask, hear))
         except (PersonaError, KeyboardInterrupt):
             raise
         except TimeoutError:
             raise BusyError(f"{self.choice.label} did not answer in time.", reason="model_late") from None
         except Exception as error:
-            translated = _translated(error, self.choice)
-            if translated is None:
+            said = (ask.instructions, *(line.text for line in ask.history))
+            ours = translated(error, self.choice, begun=begun, private=(*said, self._key()))
+            if ours is None:
                 raise
-            raise translated from None
+            raise ours from None
 
     def close(self) -> None:
         """Close the connection."""
@@ -98,6 +108,9 @@ class Agent:
         if model is not None:
             self._runner.run(_leave(model))
         self._runner.close()
+
+    def _key(self) -> str:
+        return self._environ.get(self.choice.key_variable or "OPENAI_API_KEY", "")
 
     async def _step(self, ask: Ask, on_text: OnText) -> Step:
         from pydantic_ai.direct import model_request_stream  # noqa: PLC0415 - heavy; only a real call needs it
@@ -114,12 +127,23 @@ class Agent:
             return _stepped(stream.get(), self.choice)
 
 
+def require(choice: Choice, environ: Mapping[str, str]) -> None:
+    """Check that a model is set up, as far as that can be known without asking it.
+
+    Raises:
+        RefusedError: The chat extra, the provider's package or the key is missing, or there is no such provider.
+        InvalidError: The provider takes no address of its own.
+    """
+    _require_library()
+    build(choice, environ)
+
+
 def _require_library() -> None:
     try:
         import pydantic_ai  # noqa: F401, PLC0415 - heavy; only a real call needs it
     except ImportError:
         raise RefusedError(
-            'Talking to a model needs the chat extra: pip install "persona-mind[chat]".', reason="no_library"
+            f"Talking to a model needs the extra chat: {extras.command('chat')}", reason="missing_extra"
         ) from None
 
 
@@ -147,7 +171,7 @@ def build(choice: Choice, environ: Mapping[str, str]) -> Model:
         )
         raise RefusedError(message, reason="provider_not_installed") from None
     except (UserError, ValueError):
-        raise _unusable(choice) from None
+        raise unusable(choice) from None
 
 
 def _provider(name: str, choice: Choice, environ: Mapping[str, str]) -> Provider[Any]:
@@ -158,12 +182,12 @@ def _provider(name: str, choice: Choice, environ: Mapping[str, str]) -> Provider
         options = {"base_url": choice.base_url, "api_key": NO_KEY}
     if choice.key_variable:
         key = environ.get(choice.key_variable, "")
-        if not key:
+        if not key and not choice.local:
             raise RefusedError(
                 f"{choice.label}: the variable {choice.key_variable} holds no key. Set it and start again.",
                 reason="no_key",
             )
-        options["api_key"] = key
+        options["api_key"] = key or NO_KEY
     try:
         return infer_provider_class(name)(**options)
     except TypeError:
@@ -171,14 +195,6 @@ def _provider(name: str, choice: Choice, environ: Mapping[str, str]) -> Provider
             f"{choice.provider}: this provider takes no address or key from settings; set its own variables.",
             field="models",
         ) from None
-
-
-def _unusable(choice: Choice) -> RefusedError:
-    message = (
-        f"{choice.label} cannot be used: no such provider, or its key is missing. Set the provider's key variable "
-        "(OPENAI_API_KEY for openai), or name a server of your own with baseUrl."
-    )
-    return RefusedError(message, reason="model_not_usable")
 
 
 def _request(ask: Ask) -> dict[str, Any]:
@@ -286,34 +302,3 @@ def _arguments(sent: str | Mapping[str, Any] | None) -> Mapping[str, Any] | str:
     except ValueError:
         return sent
     return value if isinstance(value, dict) else sent
-
-
-def _translated(error: Exception, choice: Choice) -> PersonaError | None:  # noqa: PLR0911 - one return an error
-    """Return our error for the library's, or None for what is neither its nor the network's.
-
-    The provider's own words are left out: they may quote the request or the key.
-    """
-    from pydantic_ai import exceptions as theirs  # noqa: PLC0415 - heavy; only a real call needs it
-
-    label = choice.label
-    status = getattr(error, "status_code", None)
-    code = f" (HTTP {status})" if isinstance(status, int) else ""
-    match error:
-        case theirs.ModelAuthenticationError():
-            variable = choice.key_variable or "the variable that holds it"
-            return RefusedError(f"{label} refused the key{code}. Check {variable}.", reason="model_key_refused")
-        case theirs.ModelNotFoundError():
-            return RefusedError(f"{label} is not known there{code}. Check its name.", reason="model_unknown")
-        case theirs.ModelTimeoutError() | theirs.ModelRateLimitError() | theirs.ModelUnavailableError():
-            return BusyError(f"{label} is overloaded or late{code}. Try again.", reason="model_busy")
-        case theirs.ModelConnectionError():
-            return StorageError(
-                f"{label} could not be reached. Check the address and the network.", reason="model_unreachable"
-            )
-        case theirs.UserError():
-            return _unusable(choice)
-        case theirs.AgentRunError() | OSError():
-            kind = type(error).__name__
-            return StorageError(f"{label} failed{code}: {kind}. Try again.", reason="model_failed", kind=kind)
-        case _:
-            return None

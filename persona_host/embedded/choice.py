@@ -1,7 +1,7 @@
-"""Which model: what the command line asks for, else the roles that plugins report as settings.
+"""Which model: what the command line asks for, else the model roles that plugins report as settings.
 
 A model is named ``provider:name``. Settings reach the host over the bus only (``models.<role>.model``,
-``models.<role>.baseUrl``, ``models.<role>.apiKeyEnv``); an unknown role means the default one. A key itself is
+``models.<role>.baseUrl``, ``models.<role>.apiKeyEnv``); an unknown model role means the default one. A key itself is
 never read here: a choice holds the name of the variable that has it.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from persona_hooks.errors import InvalidError
 
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 DEFAULT = "default"
 SESSION = "session"
 HOW = (
-    'Name one for this conversation with --model openai:NAME or /model openai:NAME, or for good under "models" in '
-    'persona/settings.json of the agent directory: {"models": {"default": {"model": "openai:NAME", "baseUrl": '
-    '"http://localhost:11434/v1", "apiKeyEnv": "OPENAI_API_KEY"}}}.'
+    "Name one for this conversation with --model openai:NAME or /model openai:NAME, with its key in OPENAI_API_KEY; or "
+    'for good in persona/settings.json of the agent directory, here one that runs on this machine: {"models": '
+    '{"default": {"model": "openai:NAME", "baseUrl": "http://localhost:11434/v1"}}}.'
 )
 
 
@@ -48,6 +49,12 @@ class Choice:
     def label(self) -> str:
         """``provider:name``."""
         return f"{self.provider}:{self.name}"
+
+    @property
+    def local(self) -> bool:
+        """Whether it is served on this machine."""
+        host = urlsplit(self.base_url).hostname or ""
+        return host == "localhost" or host.startswith("127.") or host == "::1"
 
 
 class Roles:

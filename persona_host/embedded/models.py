@@ -1,4 +1,4 @@
-"""The models port: completions for plugins, with the session's exact model or with a role."""
+"""The models port: completions for plugins, with the session's exact model or with a model role."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class HostModels:
-    """What this host can call: one model for the conversation, and the roles of the settings.
+    """What this host can call: one model for the conversation, and the model roles of the settings.
 
     Plugins call ``complete`` from threads of their own; every call has a connection of its own.
     """
@@ -40,9 +40,13 @@ class HostModels:
         """Use another model for the conversation from now on, and return it.
 
         Raises:
-            InvalidError: It is neither a role nor of the form ``provider:name``.
+            InvalidError: It is neither a model role nor of the form ``provider:name``.
+            RefusedError: It is not set up: its key is missing, say. The model stays as it was.
         """
+        from persona_host.embedded.agent import require  # noqa: PLC0415 - asyncio; only a real choice needs it
+
         choice = self.roles.asked(asked, source)
+        require(choice, self._environ)
         self._asked, self.session = (asked, source), choice
         return choice
 

@@ -8,6 +8,7 @@ session log before its ``message_end`` fires. Injected blocks go into the reques
 from __future__ import annotations
 
 import queue
+import re
 from typing import TYPE_CHECKING, Any
 
 from persona_hooks.cards import Card
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from persona_host.embedded.screen import Screen
     from persona_host.runtime import Runtime
 
+_FENCE = re.compile(r"</?[a-z][\w.-]*(\s[^<>]*)?>")
+
 ROUNDS = 24
 """Model requests that one message may lead to; a model that only calls tools is stopped there."""
 
@@ -48,12 +51,14 @@ class Turns:
         self._screen = screen
         self._journal: SessionLog
         self._agent: Agent | None = None
+        self._told = False
         self._arrived: queue.SimpleQueue[Entry] = queue.SimpleQueue()
         self.on_arrival: Callable[[], None] = lambda: None
 
     def attach(self, journal: SessionLog) -> None:
         """Converse in the session that this log belongs to."""
         self._journal = journal
+        self._told = False
         journal.on_append(self.arrived)
 
     def arrived(self, entry: Entry) -> None:
@@ -107,7 +112,8 @@ class Turns:
         blocks = self._runtime.blocks(text)
         self._log(Said(text))
         if self._models.session is None:
-            self._screen.show(no_model(blocks))
+            self._screen.show(no_model(blocks, told=self._told))
+            self._told = True
             return True
         return self._run(self._models.session, blocks)
 
@@ -146,6 +152,7 @@ class Turns:
 
         history = lines(self._journal.branch())
         ask = Ask(history, instructions, self._runtime.tools("model"))
+        self._screen.waiting()
         try:
             return self._agent_for(choice).step(ask, hear)
         except (KeyboardInterrupt, PersonaError):
@@ -226,13 +233,23 @@ def joined(blocks: list[Block]) -> str:
     return "\n\n".join(block.text for block in blocks)
 
 
-def no_model(blocks: list[Block]) -> Event:
-    """Return what stands where a reply would: there is no model, how to get one, and what it would have read."""
+def no_model(blocks: list[Block], *, told: bool = False) -> Event:
+    """Return what stands where a reply would.
+
+    The first time in a session it says how to get a model and what it would have read; later (``told``) one line does.
+    Programs get the injected text whole each time.
+    """
     injected = joined(blocks)
-    would = (
-        ["What a model would have been given:", *injected.split("\n")]
-        if injected
-        else ["Nothing would have been injected."]
-    )
-    card = Card("No model is configured, so there is no reply.", (HOW,), tuple(would), level="info")
+    card = Card("No model, no reply: /model tells how to get one.") if told else _no_model_card(injected)
     return Event("no_model", ok=True, card=card, data={**facts(None), "injected": injected}, whole=True)
+
+
+def _no_model_card(injected: str) -> Card:
+    # The fences are for models, and so are the empty lines between the blocks.
+    lines = [line for line in injected.split("\n") if line.strip() and not _FENCE.fullmatch(line.strip())]
+    would = ["What a model would have been given:", *(f"  {line}" for line in lines)]
+    return Card(
+        "No model is configured, so there is no reply.",
+        (HOW,),
+        tuple(would) if lines else ("Nothing would have been injected.",),
+    )

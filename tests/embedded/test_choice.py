@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
 from persona_hooks.errors import InvalidError, RefusedError
 from persona_hooks.messages import Setting
 from persona_hooks.ports import Completion
-from persona_host.embedded.choice import Roles, parse
+from persona_host.embedded.agent import require
+from persona_host.embedded.choice import Choice, Roles, parse
 from persona_host.embedded.models import HostModels
 from tests.support.model_server import Failure, ModelServer, Reply
 
@@ -90,3 +93,24 @@ def test_a_refused_key_is_told_without_the_providers_words() -> None:
         with pytest.raises(RefusedError, match="MY_KEY") as caught:
             models.complete(Completion("", "x"))
     assert "sk-test" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "local"),
+    [
+        ("http://localhost:11434/v1", True),
+        ("http://127.0.0.1:1/v1", True),
+        ("http://[::1]:1/v1", True),
+        ("https://localhost.example.com/v1", False),
+        ("", False),
+    ],
+)
+def test_a_server_on_this_machine_is_told_from_others(url: str, *, local: bool) -> None:
+    assert Choice("openai", "tiny", url).local is local
+
+
+@pytest.mark.parametrize(("url", "needed"), [("http://127.0.0.1:1/v1", False), ("https://example.com/v1", True)])
+def test_a_key_is_needed_for_other_machines_only(url: str, *, needed: bool) -> None:
+    choice = Choice("openai", "tiny", url, "NO_SUCH_KEY")
+    with pytest.raises(RefusedError, match="NO_SUCH_KEY") if needed else nullcontext():
+        require(choice, {})

@@ -98,6 +98,12 @@ def test_a_fork_says_where_it_went(host: EmbeddedHost, screen: RecordingScreen) 
     assert host.runtime.session.id != before
 
 
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k-1")
+
+
+@pytest.mark.usefixtures("key")
 def test_the_model_is_shown_changed_and_announced(host: EmbeddedHost, screen: RecordingScreen, spy: Spy) -> None:
     assert "No model is configured" in said(host, screen, "/model")
     said(host, screen, "/model openai:tiny")
@@ -105,10 +111,22 @@ def test_the_model_is_shown_changed_and_announced(host: EmbeddedHost, screen: Re
     assert "model_select:openai:tiny" in spy.fired
 
 
+@pytest.mark.usefixtures("key")
 def test_a_model_chosen_in_a_session_stays_in_the_next(host: EmbeddedHost, screen: RecordingScreen) -> None:
     said(host, screen, "/model openai:tiny")
     said(host, screen, "/new")
     assert "openai:tiny" in said(host, screen, "/model")
+
+
+@pytest.mark.parametrize("name", ["openai:foo", "nosuch:foo"])
+def test_a_model_that_is_not_set_up_is_not_taken(
+    host: EmbeddedHost, screen: RecordingScreen, spy: Spy, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert "cannot be used" in said(host, screen, f"/model {name}")
+    assert not screen.events[-1].ok
+    assert host.models.session is None
+    assert not any(name.startswith("model_select") for name in spy.fired)
 
 
 def test_a_malformed_model_changes_nothing(host: EmbeddedHost, screen: RecordingScreen) -> None:

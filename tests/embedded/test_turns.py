@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from persona_host.embedded.turns import ROUNDS
+from persona_hooks.specs import Block
+from persona_host.embedded.turns import ROUNDS, no_model
 from tests.support.embedded import RecordingScreen, Spy, messages
 from tests.support.model_server import Failure, ModelServer, Reply, ToolCall
 
@@ -150,6 +151,58 @@ def test_a_broken_stream_keeps_what_was_heard(open_host: Opener, spy: Spy, scree
     assert (role, text) == ("assistant", "".join(screen.streamed).removesuffix("Whole."))
     assert text
     assert screen.kinds() == ["error", "reply"]
+    assert "broke off" in screen.events[0].card.title
+    assert "address" not in screen.events[0].card.title
+
+
+@pytest.mark.parametrize("status", [400, 500, 502])
+def test_a_servers_own_words_are_told_with_its_status(
+    open_host: Opener, spy: Spy, screen: RecordingScreen, status: int
+) -> None:
+    with ModelServer(lambda _: Failure(status, "the GPU is on fire \x1b[31m" + "x" * 999)) as server:
+        pointed(spy, server)
+        open_host().turns.say("hello")
+    title = screen.events[0].card.title
+    assert f"HTTP {status}" in title
+    assert "the GPU is on fire x" in title
+    assert len(title) < 300
+
+
+def test_a_server_that_quotes_the_request_is_not_quoted(open_host: Opener, spy: Spy, screen: RecordingScreen) -> None:
+    with ModelServer(lambda request: Failure(500, f"cannot parse {request.text}")) as server:
+        pointed(spy, server)
+        open_host().turns.say("the port is five thousand")
+    title = screen.events[0].card.title
+    assert "HTTP 500" in title
+    assert "five thousand" not in title
+
+
+def test_the_whole_card_comes_once_a_session_and_then_one_line(open_host: Opener, screen: RecordingScreen) -> None:
+    host = open_host()
+    host.turns.say("uno")
+    host.turns.say("two")
+    host.new()
+    host.turns.say("three")
+    first, second, third = (event.card.text() for event in screen.events)
+    assert "uno" in first
+    assert len(second.splitlines()) == 1
+    assert "/model" in second
+    assert third == first.replace("uno", "three")
+    assert screen.events[1].data["injected"] == "SPY BLOCK\n\nabout two"
+
+
+def test_what_would_be_injected_is_shown_without_fences_and_empty_lines() -> None:
+    block = Block("mind", '<persona-mind-0a persona="x">\n## Long-term\n- [note] <b> port\n\n</persona-mind-0a>', 10)
+    event = no_model([block, Block("two", "More.", 20)])
+    assert event.card.detail[1:] == ("  ## Long-term", "  - [note] <b> port", "  More.")
+    assert event.data["injected"] == f"{block.text}\n\nMore."
+
+
+def test_a_person_sees_at_once_that_the_model_is_asked(open_host: Opener, spy: Spy, screen: RecordingScreen) -> None:
+    with ModelServer([Reply(calls=(KEEP,)), "Saved."]) as server:
+        pointed(spy, server)
+        open_host().turns.say("keep the port")
+    assert screen.waits == 2
 
 
 def test_ctrl_c_keeps_the_log_and_settles_as_aborted(open_host: Opener, spy: Spy, screen: RecordingScreen) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from persona_hooks.errors import RefusedError
 from persona_hooks.journal import MemoryJournal
 from persona_hooks.ports import Capabilities
+from persona_host import extras
 from persona_host.headless import NoModels, StderrUi, SystemScheduler
 from persona_host.loading import Found, entry_points
 from persona_host.runtime import Runtime, Setup
@@ -59,7 +60,7 @@ def serve_mcp(
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith(("mcp", "anyio")):
             raise
-        raise RefusedError("MCP needs the extra: pip install 'persona-mind[mcp]'.", reason="missing_extra") from None
+        raise RefusedError(f"MCP needs the extra mcp: {extras.command('mcp')}", reason="missing_extra") from None
 
     # A Ctrl-C at the terminal reaches the whole process group; it is the client's to decide what it ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
