@@ -84,7 +84,7 @@ class Mind:
 
     def close(self) -> None:
         """End the session and let the bus go. What was remembered is on disk already."""
-        self._plugin.session_shutdown(self._session, Turn(generation=1))
+        self._plugin.session_shutdown(self._session)
         self._client.release()
         self._companion.release()
 

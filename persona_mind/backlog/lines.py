@@ -107,7 +107,8 @@ def due_label(deadline: float | None, now: datetime) -> str:
         return "unknown"
     if abs(left) <= 1:
         return "now"
-    unit, seconds = next(pair for pair in _UNITS if abs(left) >= pair[1])
+    # Two days and more are told in days: "in 2d" for the morning after next would be told of tomorrow evening, too.
+    unit, seconds = next(pair for pair in _UNITS if abs(left) >= pair[1] * (2 if pair[0] == "d" else 1))
     number = math.ceil(abs(left) / seconds)
     return f"in {number}{unit}" if left > 0 else f"{number}{unit} overdue"
 

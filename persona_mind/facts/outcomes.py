@@ -33,6 +33,7 @@ class Remembered(Outcome):
         again: It was known and has been refreshed.
         retired: How many rows it replaced.
         notice: What a person is told the first time.
+        text: What was saved, for the card.
     """
 
     changed: Literal["yes"] = "yes"
@@ -43,6 +44,7 @@ class Remembered(Outcome):
     again: bool = False
     retired: int = 0
     notice: str | None = Field(default=None, exclude=True)
+    text: str = Field(default="", exclude=True, repr=False)
 
 
 class Recalled(Outcome):

@@ -90,6 +90,8 @@ class MemoryVerbs:
             again=saved.again,
             retired=saved.retired,
             notice=notice if call.audience == "person" else None,
+            # A model has just written it, and what it reads stays in a transcript.
+            text="" if call.audience in MODELS else saved.fact.text,
         )
 
     def recall(self, call: Call, params: Recall) -> Recalled:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card, one_line
+from persona_store.hidden import visible
 
 if TYPE_CHECKING:
     from persona_mind.facts.model import Tier
@@ -20,12 +21,14 @@ PLACES: Final[dict[Tier, str]] = {
 
 
 def remembered(outcome: Remembered) -> Card:
-    """Say that a fact was saved, and where."""
+    """Say what was saved, and where."""
     return Card(
         title=f"{outcome.summary} [{outcome.id}]",
+        body=(f"({outcome.kind}) {visible(one_line(outcome.text))}",) if outcome.text else (),
         detail=_sentences(
-            f"It is of kind {outcome.kind} and comes back when it matters; do not save it again.",
+            "It comes back when it matters.",
             f"It replaced {_facts(outcome.retired)}." if outcome.retired else "",
+            f"`/mind forget {outcome.id}` takes it back.",
             outcome.notice or "",
         ),
         level="success",

@@ -45,8 +45,12 @@ def overview(outcome: Overview) -> Card:
     return Card(
         title=f"Mind of {who}: long-term {outcome.long}{project}",
         body=tuple(line for line in outcome.block.split("\n") if not _FENCE.match(line)) or ("(empty)",),
-        hint=" ".join(text for text in (_waiting(outcome.waiting), outcome.notice) if text),
+        hint=" ".join(text for text in (_waiting(outcome.waiting), outcome.notice or _listed(outcome)) if text),
     )
+
+
+def _listed(outcome: Overview) -> str:
+    return "`/mind recall` lists facts with their ids." if outcome.block else ""
 
 
 def report(outcome: Report) -> Card:

@@ -114,7 +114,13 @@ def test_a_model_may_use_the_older_parameter_names(mind: Mind) -> None:
     assert mind.call("memory.recall", {"scope": "long", "max": 3}, audience="model").details["max"] == 3
 
 
-def test_a_receipt_names_the_id_and_carries_no_text(mind: Mind) -> None:
+def test_a_person_sees_what_was_saved_and_how_to_take_it_back(mind: Mind) -> None:
+    answer = mind.call("memory.remember", {"text": "the zebra crosses at noon"}, audience="person")
+    assert "(note) the zebra crosses at noon" in answer.text
+    assert f"/mind forget {answer.details['id']}" in answer.text
+
+
+def test_a_model_s_receipt_names_the_id_and_carries_no_text(mind: Mind) -> None:
     answer = mind.call("memory.remember", {"text": "the zebra crosses at noon"}, origin="model", audience="model")
     assert answer.details["id"] in answer.text
     assert "zebra" not in answer.text + str(answer.details)
