@@ -102,6 +102,7 @@ def merge(
     copy: ConflictCopy,
     key_of: Callable[[dict[str, JsonValue]], str | None],
     *,
+    stone_of: Callable[[dict[str, JsonValue]], str | None] | None = None,
     check: Callable[[], None] | None = None,
     timeout: float = DEFAULT_TIMEOUT,
 ) -> Merged | None:
@@ -111,6 +112,7 @@ def merge(
         profile: Whose copy it is.
         copy: One of `conflict_copies`.
         key_of: Returns the semantic key of a row; a row without one is told by its bytes.
+        stone_of: Returns the key that a row's tombstone would have; ``key_of`` without it.
         check: As for `Profile.transaction`.
         timeout: Seconds to wait for the lock.
 
@@ -125,7 +127,7 @@ def merge(
             rows = document.parse(data).rows
         except (jsontext.DamageError, files.OversizeError, UnsupportedVersionError, FileNotFoundError):
             return None
-        merged = _take_in(profile, document, rows, key_of, (check, timeout))
+        merged = _take_in(profile, document, rows, (key_of, stone_of or key_of), (check, timeout))
         with partly(), storage_errors(profile.root / copy.relative):
             if directory.stamp(name) == stamp:
                 directory.unlink(name)
@@ -137,20 +139,25 @@ def _take_in(
     profile: Profile,
     document: Document[dict[str, JsonValue]],
     rows: tuple[Row[dict[str, JsonValue]], ...],
-    key_of: Callable[[dict[str, JsonValue]], str | None],
+    keys: tuple[Callable[[dict[str, JsonValue]], str | None], Callable[[dict[str, JsonValue]], str | None]],
     terms: tuple[Callable[[], None] | None, float],
 ) -> Merged:
     tombstones = Tombstones(profile)
+    key_of, stone_of = keys
     added = withheld = 0
 
     def key(row: Row[dict[str, JsonValue]]) -> str | bytes:
         return (key_of(row.value) if row.value is not None else None) or row.raw
 
+    def erased(row: Row[dict[str, JsonValue]]) -> bool:
+        stone = stone_of(row.value) if row.value is not None else None
+        return stone is not None and tombstones.stands(stone)
+
     def mutate(snapshot: Snapshot[dict[str, JsonValue]]) -> list[Row[dict[str, JsonValue]]]:
         nonlocal added, withheld
         present = {key(row) for row in snapshot.rows}
         fresh = [row for row in rows if key(row) not in present]
-        allowed = [row for row in fresh if not (isinstance(found := key(row), str) and tombstones.stands(found))]
+        allowed = [row for row in fresh if not erased(row)]
         added, withheld = len(allowed), len(fresh) - len(allowed)
         return [*snapshot.rows, *allowed]
 

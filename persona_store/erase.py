@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
 from persona_hooks.errors import CorruptError, InvalidError, UnsupportedVersionError
-from persona_store import commit, files, jsontext
+from persona_store import commit, copies, files
 from persona_store.document import Document
-from persona_store.layout import BACKUPS, documents_below, family_of, files_below, quarantine_below, shown
+from persona_store.layout import documents_below, family_of, files_below, quarantine_below, shown
 from persona_store.locks import DEFAULT_TIMEOUT, LockName, Rank
 from persona_store.oserrors import partly, storage_errors
 from persona_store.rows import RawCodec, Row
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from persona_store.rows import Snapshot
     from persona_store.transaction import Profile
 
-_MAX_SEARCHED: Final = 256 * 1024 * 1024
 _LONG_ENOUGH: Final = 12
 """A text of so many characters is found inside longer ones too; a shorter one only as a whole value."""
 
@@ -200,35 +199,22 @@ def _sweep_copies(root: Path, target: Target) -> list[str]:
     for relative in list(quarantine_below(root)):
         *parts, name = relative.split("/")
         with storage_errors(root / relative), files.open_directory(root, parts) as directory:
-            if target.in_bytes(directory.read_head(name, _MAX_SEARCHED)):
+            if target.in_bytes(directory.read_head(name, copies.MAX_SEARCHED)):
                 directory.unlink(name)
                 directory.sync()
                 changed.append(relative)
-    copies = [relative for relative in files_below(root) if relative.startswith(f"{BACKUPS}/")]
-    changed += [relative for relative in copies if _clean_copy(root, relative, target)]
-    return changed
+    return changed + copies.sweep_backups(root, _Holding(target))
 
 
-def _clean_copy(root: Path, relative: str, target: Target) -> bool:
-    *parts, name = relative.split("/")
-    with storage_errors(root / relative), files.open_directory(root, parts) as directory:
-        commit.sweep(directory, name)
-        data = directory.read_head(name, _MAX_SEARCHED)
-        try:
-            envelope = jsontext.split(data)
-        except (jsontext.DamageError, UnsupportedVersionError):
-            if not target.in_bytes(data):
-                return False
-            directory.unlink(name)
-            directory.sync()
-            return True
-        codec = RawCodec()
-        kept = [raw for raw in envelope.rows if not _row_holds(Row(raw, codec.decode(raw)), target)]
-        if len(kept) == len(envelope.rows):
-            return False
-        data = jsontext.join(envelope.updated_at, envelope.sequence, kept)
-        commit.replace_file(directory, name, [data], settle=lambda: None, keep=None, ancestors=None)
-    return True
+@dataclass(frozen=True)
+class _Holding:
+    target: Target
+
+    def in_bytes(self, data: bytes) -> bool:
+        return self.target.in_bytes(data)
+
+    def in_row(self, raw: bytes) -> bool:
+        return _row_holds(Row(raw, RawCodec().decode(raw)), self.target)
 
 
 def residue(root: Path, target: Target, outside: Iterable[Path] = ()) -> list[Residue]:
@@ -246,7 +232,7 @@ def _holding(place: Path, target: Target) -> list[str]:
 def _file_holds(path: Path, target: Target) -> bool:
     try:
         with files.open_directory(path.parent, []) as directory:
-            return target.in_bytes(directory.read_head(path.name, _MAX_SEARCHED))
+            return target.in_bytes(directory.read_head(path.name, copies.MAX_SEARCHED))
     except OSError:
         # What cannot be read cannot be vouched for.
         return True

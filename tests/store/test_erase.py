@@ -83,6 +83,30 @@ def test_an_erased_text_is_in_no_file_of_the_profile(profile: Profile) -> None:
     assert [item.text for item in kept] == ["first", "second"]
 
 
+def test_a_backup_that_was_swept_is_still_sound_and_can_be_restored(profile: Profile) -> None:
+    fill(profile)
+    (name,) = backup.dailies(profile.root)
+    damaged = profile.root / "backups" / name / "documents/memory/ltm/elite.json"
+    erase(profile, TARGET)
+
+    assert damaged.relative_to(profile.root / "backups" / name).as_posix() in backup.verify(damaged.parents[3])
+    assert backup.restore(profile, damaged.parents[3], key_of).withheld == 0
+    assert holding(profile.root) == []
+
+
+def test_a_damaged_document_in_a_backup_goes_whole_and_from_the_manifest(profile: Profile) -> None:
+    put(profile, "memory/ltm/elite.json", PRIVATE)
+    live = profile.root / "memory/ltm/elite.json"
+    live.write_bytes(live.read_bytes()[:-4])
+    daily = backup.daily(profile)
+    assert daily is not None
+
+    erase(profile, TARGET)
+
+    assert backup.verify(daily) == {}
+    assert holding(daily) == []
+
+
 def test_rows_that_only_resemble_a_short_text_stay(profile: Profile) -> None:
     put(profile, "memory/ltm/elite.json", "tea", "teapots are blue", "the tea is cold")
 
