@@ -77,10 +77,10 @@ def cut_short() -> list[str]:
     return _injured("add", "short")
 
 
-def contended(processes: int = 4, adds: int = 30) -> list[str]:
+def contended(processes: int = 4, adds: int = 20) -> list[str]:
     """Many writers lose nothing and agree on one order."""
     try:
-        return writers.write_many(scratch() / "agent", processes, adds).violations()
+        return writers.write_many(scratch() / "agent", processes, adds, slow=0.002).violations()
     except AssertionError as error:
         return [str(error)]
 

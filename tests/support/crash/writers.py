@@ -68,12 +68,26 @@ def order_violations(commits: list[Commit], final: list[str]) -> list[str]:
     return found
 
 
-def write_many(root: Path, processes: int, adds: int, *, kills: int = 0, seed: int = 0) -> Trace:
-    """Let processes add rows to one document, killing some at random; each killed one is replaced."""
+def slow_renames(seconds: float) -> None:
+    """Let every rename of this process wait first, as on a busy disk, so that writers meet where it matters."""
+    real = os.rename
+
+    def rename(source: str, target: str, **keywords: int) -> None:
+        time.sleep(seconds)
+        real(source, target, **keywords)
+
+    os.rename = rename  # type: ignore[assignment]
+
+
+def write_many(root: Path, processes: int, adds: int, *, kills: int = 0, seed: int = 0, slow: float = 0.0) -> Trace:
+    """Let processes add rows to one document, killing some at random; each killed one is replaced.
+
+    With ``slow`` every rename waits so many seconds first.
+    """
     logs = root.parent / f"{root.name}-logs"
     logs.mkdir()
     trace, chance = Trace(), random.Random(seed)
-    running = {_start(root, logs, f"w{number}", adds): f"w{number}" for number in range(processes)}
+    running = {_start(root, logs, f"w{number}", adds, slow): f"w{number}" for number in range(processes)}
     while running:
         if trace.killed < kills:
             time.sleep(chance.uniform(0.005, 0.05))
@@ -112,12 +126,14 @@ def _all_done(running: dict[int, str]) -> bool:
     return all(os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None for pid in running)
 
 
-def _start(root: Path, logs: Path, name: str, adds: int) -> int:
+def _start(root: Path, logs: Path, name: str, adds: int, slow: float = 0.0) -> int:
     pid = os.fork()
     if pid == 0:
         code = 1
         log = os.open(logs / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
+            if slow:
+                slow_renames(slow)
             _write(root, log, name, adds)
             code = 0
         except BaseException as error:  # noqa: BLE001 - told to the parent
