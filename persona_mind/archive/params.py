@@ -1,4 +1,4 @@
-"""Parameters and outcomes of the ``archive`` verbs. No outcome holds the text of a memory."""
+"""The parameters of the ``archive`` verbs: the only place where they are described and checked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from persona_hooks.verbs import Outcome, Params, Place
+from persona_hooks.verbs import Params, Place
 
 MAX_PATH: Final = 4_096
 
@@ -43,66 +43,3 @@ class Export(Params):
         bool, Field(description="All personas and all projects, not only what this persona sees in this project.")
     ] = False
     force: Annotated[bool, Field(description="Replace a file of that name.")] = False
-
-
-class Trouble(Outcome):
-    """Why an entry did not come in."""
-
-    where: str
-    what: str
-
-
-class SourceReport(Outcome):
-    """What became of one source.
-
-    Attributes:
-        name: The file, below what was named.
-        format: What it was taken for; empty where nobody could tell.
-        renewed: Entries that were known, and were later here.
-        skipped: Entries that are no memories, or were turned off where they come from.
-    """
-
-    name: str
-    format: str
-    found: int
-    added: int
-    renewed: int
-    known: int
-    refused: int
-    quarantined: int
-    failed: int
-    skipped: int
-    problems: tuple[Trouble, ...] = ()
-
-
-class Imported(Outcome):
-    """What became of all sources.
-
-    Attributes:
-        rehearsed: Nothing was written.
-        ignored: Files that hold no memories.
-    """
-
-    rehearsed: bool
-    added: int
-    renewed: int
-    known: int
-    refused: int
-    quarantined: int
-    failed: int
-    skipped: int
-    ignored: int
-    sources: tuple[SourceReport, ...]
-
-
-class Exported(Outcome):
-    """An archive was written.
-
-    Attributes:
-        entries: How many entries each part put in.
-    """
-
-    path: str
-    bytes: int
-    entries: dict[str, int]
-    everything: bool

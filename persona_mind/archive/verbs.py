@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from persona_hooks.errors import RefusedError
 from persona_hooks.verbs import Verb
 from persona_mind.archive import words
-from persona_mind.archive.params import Export, Exported, Import, Imported, SourceReport, Trouble
+from persona_mind.archive.params import Export, Import
 from persona_mind.kernel.admitting import admitted
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from persona_hooks.ports import Host, Session
     from persona_hooks.verbs import Answer, AnyVerb, Audience, Call
     from persona_mind.archive.importing import Source
+    from persona_mind.archive.outcomes import Exported, Imported, SourceReport
     from persona_mind.backlog.service import Backlog
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.access import Access, Permit
@@ -93,6 +94,7 @@ class ArchiveVerbs:
         path = self._path(call, name)
         # Writing archives is for those who move out.
         from persona_mind.archive.exporting import archive_of  # noqa: PLC0415
+        from persona_mind.archive.outcomes import Exported  # noqa: PLC0415 - as above
         from persona_mind.kernel.parts import Reach  # noqa: PLC0415 - as above
         from persona_store.publish import publish  # noqa: PLC0415 - as above
 
@@ -155,6 +157,8 @@ def _require_person(call: Call) -> None:
 
 
 def _outcome(sources: Sequence[Source], ignored: int, *, rehearsed: bool) -> Imported:
+    from persona_mind.archive.outcomes import Imported  # noqa: PLC0415 - as in take_in
+
     reports = tuple(_report(number, source) for number, source in enumerate(sources, 1))
     names = ("added", "renewed", "known", "refused", "quarantined", "failed", "skipped")
     sums = {name: sum(getattr(report, name) for report in reports) for name in names}
@@ -163,6 +167,8 @@ def _outcome(sources: Sequence[Source], ignored: int, *, rehearsed: bool) -> Imp
 
 
 def _report(number: int, source: Source) -> SourceReport:
+    from persona_mind.archive.outcomes import SourceReport, Trouble  # noqa: PLC0415 - as in take_in
+
     tally = source.tally
     return SourceReport(
         name=_name(number, source.name),

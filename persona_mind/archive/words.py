@@ -9,7 +9,7 @@ from persona_hooks.cards import Card, one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from persona_mind.archive.params import Exported, Imported, SourceReport
+    from persona_mind.archive.outcomes import Exported, Imported, SourceReport
 
 _COUNTS: Final = (
     ("added", "added"),

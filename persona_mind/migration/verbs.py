@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from persona_hooks.cards import Card
-from persona_hooks.verbs import PEOPLE, NoParams, Outcome, Verb
+from persona_hooks.verbs import PEOPLE, NoParams, Verb
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,30 +17,11 @@ if TYPE_CHECKING:
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.access import Access
     from persona_mind.migration.background import Moving
+    from persona_mind.migration.outcomes import PersonaMigrated
 
 
 class MigratePersona(NoParams):
     """Move in what an early release stored under this persona's name before such names were kept apart."""
-
-
-class PersonaMigrated(Outcome):
-    """What came of it.
-
-    Attributes:
-        persona: The persona's name; None for none, which never had another one.
-        files: Files that brought something.
-        added: Entries that came in, were renewed, or were given the present name.
-        known: Entries that were known.
-        left: Files that are left for another go.
-        warnings: What went wrong, each naming its file.
-    """
-
-    persona: str | None
-    files: int
-    added: int
-    known: int
-    left: bool
-    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +55,7 @@ class MigrationVerbs:
         scope, permit = self.access.enter(call)
         # Moving in happens once; most conversations have nothing to move.
         from persona_mind.migration.moving import Mover  # noqa: PLC0415
+        from persona_mind.migration.outcomes import PersonaMigrated  # noqa: PLC0415 - as above
 
         mover = Mover(self.facts, self.backlog)
         moved = mover.move(lambda: self.moving.sources(call.session, scope, ambiguous=True), permit)

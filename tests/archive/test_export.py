@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import persona_mind
 from persona_hooks.errors import PersonaError
-from persona_mind.archive.params import Exported, Imported
+from persona_mind.archive.outcomes import Exported, Imported
 from persona_store.jsontext import split
 from tests.support.clock import ManualClock
 

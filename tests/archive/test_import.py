@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from persona_hooks.errors import PersonaError
-from persona_mind.archive.params import Imported
+from persona_mind.archive.outcomes import Imported
 from persona_mind.kernel.identity import key, semantic
 from persona_store.erase import Target, erase
 from persona_store.transaction import Profile
