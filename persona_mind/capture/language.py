@@ -31,7 +31,7 @@ CueKind = Literal["rationale", "convention", "preference", "note"]
 
 LANGUAGES: Final = "languages"
 _PLAIN: Final = (
-    "maxims", "orders", "tangled", "from_now", "afterwards", "hands_over", "salutations", "headers",
+    "errands", "maxims", "orders", "tangled", "from_now", "afterwards", "hands_over", "salutations", "headers",
 )  # fmt: skip
 
 
@@ -99,6 +99,7 @@ class Language:
     Attributes:
         hint: Searched in a whole message, in small letters: without it, no phrase of the language is in there.
         lead: What may stand before a cue; ``opening`` takes emphasis in as well.
+        errands: Something to do once, which is no fact.
         maxims: Comfort and common wisdom, after the words that ask.
         orders: Begin a sentence whose ``from_now`` may follow later, if nothing of ``tangled`` is in it.
         afterwards: Ask to remember what stands before; ``trailing`` in the same sentence.
@@ -121,6 +122,7 @@ class Language:
     labels: Phrases
     abbreviation: Phrases
     goes_on: Phrases
+    errands: Phrases
     maxims: Phrases
     orders: Phrases
     tangled: Phrases
@@ -226,7 +228,7 @@ def _hint(data: Mapping[str, Any]) -> Phrases:
 
 
 def _ending(phrases: Iterable[str]) -> Phrases:
-    return Phrases(rf"\s*[,;:(–—-]+\s*(?:{_alternatives(phrases)})\W*$")
+    return Phrases(rf"\s?[,;:(–—-]{{1,3}}\s?(?:{_alternatives(phrases)})\W{{0,8}}$")
 
 
 def _word(phrases: Iterable[str]) -> Phrases:

@@ -25,7 +25,7 @@ MAX_INPUT: Final = 32_000
 """Characters that are looked at; a longer message is a document, and its beginning decides."""
 
 _END: Final = re.compile(r"""[.!?…]+["'”’»)\]]*(?=\s|$)|\n""")
-_QUESTION: Final = re.compile(r"\?\W*$")
+_QUESTION: Final = re.compile(r"\?\W{0,20}$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ MAX_ORDER: Final = 30
 
 _JOINT: Final = re.compile(r"\s*[,:;–—-]+\s*|\s+|$")
 _LINKED: Final = re.compile(r"\s*[,:;–—-]+\s*|\s+|['’]|$")  # French elides: "qu'il"
+_PAUSE: Final = re.compile(r"[,;:–—]")
 _WORD: Final = re.compile(r"\w")
 
 
@@ -50,9 +51,9 @@ def request(told: Sequence[Sentence], at: int, taken: int, known: Sequence[Langu
 def _begun(told: Sequence[Sentence], at: int, language: Language) -> Request | None:
     """Return what follows a strong phrase that the sentence begins with."""
     text = told[at].text
-    opening = language.opening.match(text)
-    # The lead-ins may have eaten a cue that is one of them, so the bare beginning is tried as well.
-    starts = dict.fromkeys((opening.end() if opening else 0, 0))
+    opening, lead = language.opening.match(text), language.lead.match(text)
+    # The words before may have eaten a cue that begins like one of them, so what is left without them is tried as well.
+    starts = dict.fromkeys((opening.end() if opening else 0, lead.end() if lead else 0, 0))
     for cue, start in ((cue, start) for cue in language.strong for start in starts):
         phrase = cue.phrase.match(text, start)
         said = _candidate(text, phrase.end(), cue, language) if phrase else None
@@ -87,7 +88,8 @@ def _follows(rest: str, cue: Strong, language: Language, *, linked: bool, joint:
     if cue.form == "standing":
         return not language.not_standing.match(rest)
     if cue.form == "request":
-        return bool(language.instruction.match(rest))
+        told = joint.startswith(":") and not language.not_standing.match(rest)
+        return told or bool(language.instruction.match(rest))
     return _states(rest, language, linked=linked, joint=joint)
 
 
@@ -95,11 +97,15 @@ def _states(rest: str, language: Language, *, linked: bool, joint: str) -> bool:
     """Return whether ``rest`` states something, after a phrase that asks to remember it."""
     if linked:
         return not language.past_after.match(rest)
+    if language.errands.match(rest):
+        return False
     if joint.startswith(":"):
         return True
     if language.not_after.match(rest):
         return False
-    return joint[:1] in {"-", "–", "—"} or bool(language.clause.search(rest))
+    # "Don't forget the milk, it's important": what is told after a comma is not told of what is to be remembered.
+    told = rest if joint else _PAUSE.split(rest, maxsplit=1)[0]
+    return joint[:1] in {"-", "–", "—"} or bool(language.clause.search(told))
 
 
 def _afterwards(told: Sequence[Sentence], at: int, taken: int, language: Language) -> Request | None:

@@ -236,7 +236,12 @@ def test_nothing_in_a_fence_is_ever_a_cue(text: str) -> None:
     assert find_cues(f"```\nremember that {text}\n```") == []
 
 
-@pytest.mark.parametrize("piece", [" 'a", "a. ", "“a. ", "Remember that ", "please ", "“", '"a ', "x: ", "- > "])
+HOSTILE = [" 'a", "a. ", "“a. ", "Remember that ", "please ", "“", '"a ', "x: ", "- > ", "-", "?a", ", ", "<a> ", '"""', "**a"]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
 def test_a_long_hostile_message_is_read_in_one_pass(piece: str) -> None:
     # The suite's time limit is the assertion: quadratic reading of this would take minutes.
     assert len(find_cues(piece * 200_000)) <= 4
+    for cue in ("Remember that", "Vergiss nicht", "From now on,", "We", "Use it"):
+        assert len(find_cues(f"{cue} {piece * 200_000}")) <= 4
