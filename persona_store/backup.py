@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 KEPT: Final = 7
 MANIFEST: Final = "manifest.json"
 _DAILY: Final = re.compile(r"daily-\d{4}-\d\d-\d\d")
+_REPLACED: Final = re.compile(r"before-restore-\d{8}T\d{9}Z")
+_KEPT_REPLACED: Final = 3
 _MAX_MANIFEST: Final = 4 * 1024 * 1024
 
 
@@ -129,7 +131,7 @@ def _confirm(target: Path) -> None:
 
 def _sweep_drafts(target: Path) -> None:
     """Remove what an interrupted backup to the same place left; under the transaction nobody else makes one."""
-    shape = re.compile(rf"\.({re.escape(target.name)}|{_DAILY.pattern})\.tmp-[0-9a-f]{{32}}")
+    shape = re.compile(rf"\.({re.escape(target.name)}|{_DAILY.pattern}|{_REPLACED.pattern})\.tmp-[0-9a-f]{{32}}")
     for name in os.listdir(target.parent):  # noqa: PTH208 - names
         if shape.fullmatch(name):
             shutil.rmtree(target.parent / name, ignore_errors=True)
@@ -181,6 +183,62 @@ def _older(root: Path) -> list[str]:
         return []
 
 
+def replaced(profile: Profile, *, parts: Iterable[Part] = (), check: Callable[[], None] | None = None) -> Path | None:
+    """Keep what a restoration is about to replace, in the profile; the three newest of these are kept.
+
+    Returns:
+        The backup, or None when there is nothing yet.
+
+    Raises:
+        StorageError, BusyError: As `backup`; then nothing should be restored.
+    """
+    shelf = profile.root / BACKUPS
+    moment = re.sub(r"[-:.]", "", instant(profile.now()))
+    with storage_errors(shelf):
+        if next(documents_below(profile.root), None) is None:
+            return None
+        files.open_directory(profile.root, [BACKUPS], create=True).close()
+        made = backup(profile, shelf / f"before-restore-{moment}", parts=parts, check=check)
+        for old in [name for name in shelved(profile.root) if _REPLACED.fullmatch(name)][:-_KEPT_REPLACED]:
+            shutil.rmtree(shelf / old, ignore_errors=True)
+    return made
+
+
+def shelved(root: Path) -> list[str]:
+    """Return the names of all complete backups inside a profile, in order: what restorations replaced, then dailies."""
+    try:
+        names = sorted(os.listdir(root / BACKUPS))  # noqa: PTH208 - names
+    except FileNotFoundError:
+        return []
+    return [name for name in names if _DAILY.fullmatch(name) or _REPLACED.fullmatch(name)]
+
+
+def made(source: Path) -> str:
+    """Return when a backup was made, as documents write moments.
+
+    Raises:
+        CorruptError: There is no backup there that can be read.
+    """
+    with storage_errors(source):
+        return _manifest(source).made
+
+
+def newer(profile: Profile, source: Path) -> list[str]:
+    """Return the documents that changed after a backup that holds them was made: restoring would take that back."""
+    moment, found = made(source), []
+    for name in verify(source):
+        relative = name.removeprefix("documents/")
+        if not name.startswith("documents/") or relative in {KEY, Tombstones(profile).document.relative}:
+            continue
+        try:
+            present = Document(profile.root, relative, RawCodec(), family_of(relative)).read()
+        except (CorruptError, UnsupportedVersionError):
+            continue
+        if present.rows and present.updated_at > moment:
+            found.append(relative)
+    return found
+
+
 def dailies(root: Path) -> list[str]:
     """Return the names of the daily backups, oldest first."""
     try:
@@ -200,12 +258,7 @@ def verify(source: Path) -> Mapping[str, str]:
         NotFoundError: There is no backup there.
     """
     with storage_errors(source):
-        try:
-            with files.open_directory(source, []) as directory:
-                data, _ = directory.read(MANIFEST, _MAX_MANIFEST)
-            manifest = _Manifest.model_validate_json(data)
-        except (FileNotFoundError, files.OversizeError, ValidationError):
-            raise _damaged(source, MANIFEST) from None
+        manifest = _manifest(source)
         for relative, expected in manifest.files.items():
             parts = relative.split("/")
             if parts[0] not in {"documents", "parts"} or any(part in {"", ".", ".."} for part in parts):
@@ -213,6 +266,15 @@ def verify(source: Path) -> Mapping[str, str]:
             if not os.path.isfile(source / relative) or _hash(source / relative) != expected:  # noqa: PTH113 - as above
                 raise _damaged(source, relative)
     return manifest.files
+
+
+def _manifest(source: Path) -> _Manifest:
+    try:
+        with files.open_directory(source, []) as directory:
+            data, _ = directory.read(MANIFEST, _MAX_MANIFEST)
+        return _Manifest.model_validate_json(data)
+    except (FileNotFoundError, NotADirectoryError, files.OversizeError, ValidationError):
+        raise _damaged(source, MANIFEST) from None
 
 
 def restore(

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from persona_store.transaction import Profile
 
 _LONG_ENOUGH: Final = 12
-"""A text of so many characters is found inside longer ones too; a shorter one only as a whole value."""
+"""A text of so many characters is found inside longer ones too."""
+_WORDS: Final = ("text", "note", "source")
+"""The fields whose whole value a shorter text has to be: elsewhere it may be a kind, a state or somebody's tag."""
 
 
 @dataclass(frozen=True)
@@ -50,16 +52,21 @@ class Target:
         if not self.texts or not all(text.strip() for text in self.texts):
             raise InvalidError("there is no text to erase", field="texts")
 
-    def in_value(self, value: JsonValue) -> bool:
-        """Whether plain data holds one of the texts, whatever its case and spacing."""
+    def in_value(self, value: JsonValue, field: str = "text") -> bool:
+        """Whether plain data holds one of the texts, whatever its case and spacing.
+
+        Args:
+            value: The data.
+            field: The name of the field that it is the value of.
+        """
         if isinstance(value, str):
-            return any(_holds(_plain(value), _plain(text)) for text in self.texts)
+            return any(_holds(_plain(value), _plain(text), field) for text in self.texts)
         if isinstance(value, dict):
-            return any(self.in_value(item) for pair in value.items() for item in pair)
-        return isinstance(value, list) and any(self.in_value(item) for item in value)
+            return any(self.in_value(name, "") or self.in_value(item, name) for name, item in value.items())
+        return isinstance(value, list) and any(self.in_value(item, "") for item in value)
 
     def in_bytes(self, data: bytes) -> bool:
-        """Whether raw bytes hold one of the texts as it is, or as JSON writes it."""
+        """Whether raw bytes hold one of the texts as it is, or as JSON writes it; a short one as a field's value."""
         return any(form in data for text in self.texts for form in _forms(text))
 
 
@@ -242,8 +249,8 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _holds(value: str, text: str) -> bool:
-    return value == text or (len(text) >= _LONG_ENOUGH and text in value)
+def _holds(value: str, text: str, field: str) -> bool:
+    return text in value if len(text) >= _LONG_ENOUGH else value == text and field in _WORDS
 
 
 def _forms(text: str) -> set[bytes]:
@@ -251,4 +258,6 @@ def _forms(text: str) -> set[bytes]:
     forms = {json.dumps(stripped), json.dumps(stripped, ensure_ascii=False)}
     if len(stripped) >= _LONG_ENOUGH:
         forms = {stripped, *(form[1:-1] for form in forms)}
+    else:
+        forms = {f'"{field}":{space}{form}' for field in _WORDS for space in ("", " ") for form in forms}
     return {form.encode("utf-8", "surrogatepass") for form in forms}

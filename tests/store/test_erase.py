@@ -116,6 +116,15 @@ def test_rows_that_only_resemble_a_short_text_stay(profile: Profile) -> None:
     assert [item.text for item in kept] == ["teapots are blue", "the tea is cold"]
 
 
+def test_a_short_text_that_is_also_a_kind_or_a_tag_takes_nothing_else_along() -> None:
+    target = Target(("note",), ())
+
+    assert target.in_value({"kind": "preference", "text": "note"})
+    assert not target.in_value({"kind": "note", "text": "another", "tags": ["note"], "note": "a longer one"})
+    assert target.in_bytes(b'{"text": "note"')
+    assert not target.in_bytes(b'{"kind": "note", "note": "x", "tags": ["note"]')
+
+
 def test_what_lies_outside_is_reported_by_path(profile: Profile, tmp_path: Path) -> None:
     put(profile, "memory/ltm/elite.json", PRIVATE)
     transcript = tmp_path / "sessions" / "log.jsonl"
