@@ -109,7 +109,8 @@ def _has_git(place: Path) -> bool:
 
 
 def _slug(root: Path) -> str:
-    name = _UNSAFE.sub("-", root.name).strip("-")[:48] or "project"
+    # No store may be called like a hidden file, and people do keep repositories such as ~/.dotfiles.
+    name = _UNSAFE.sub("-", root.name).strip("-").lstrip("-.")[:48] or "project"
     return f"{name}-{_hash(str(root), 24)}"
 
 

@@ -118,3 +118,12 @@ def test_a_link_to_a_project_is_that_project(project: Path, home: Path) -> None:
     link = home / "link"
     link.symlink_to(project)
     assert find_project(link, home) == find_project(project, home)
+
+
+def test_a_repository_that_is_hidden_is_a_project_like_any_other(opened: Open, home: Path) -> None:
+    hidden = home / ".dotfiles"
+    (hidden / ".git").mkdir(parents=True)
+    mind = opened(cwd=hidden)
+    mind.remember("Shells start without a banner.", scope="project")
+    assert mind.recall(scope="project").total == 1
+    assert find_project(hidden, home).slug.startswith("dotfiles-")
