@@ -18,7 +18,6 @@ _MILLISECONDS: Final = 1e11
 KINDS: Final[dict[str, Kind]] = {
     "preference": "preference",
     "preferences": "preference",
-    "user": "preference",
     "convention": "convention",
     "rule": "convention",
     "style": "convention",

@@ -16,6 +16,7 @@ from persona_mind.facts.model import MAX_SOURCE, LongFact
 from persona_mind.kernel import clock, identity
 from persona_mind.kernel.intake import Tally
 from persona_mind.kernel.rowfields import MAX_TAG, MAX_TAGS, MAX_TEXT, units
+from persona_mind.kernel.scope import SHARED_SEGMENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -131,7 +132,8 @@ class Importer:
             source.tally.fail("the file", "a newer release wrote it", manifest.files[name].entries)
             return source
         former = "" if manifest.everything else manifest.segment or ""
-        own = not manifest.everything or name == f"facts/ltm/{self._intake.scope.segment}.json"
+        mine = (f"facts/ltm/{segment}.json" for segment in (self._intake.scope.segment, SHARED_SEGMENT))
+        own = not manifest.everything or name in {*mine, "notes/session.json"}
         intake = replace(self._intake, tally=source.tally, own=own, former=former)
         try:
             part.take(archive.leaf(name), intake)

@@ -44,8 +44,9 @@ class BacklogPart:
             return
         for relative in documents_below(files.profile.root):
             folder, _, name = relative.rpartition("/")
-            if folder == "backlog":
-                yield from _leaf(f"backlog/at/{name}", files.named(relative).read())
+            # A service that synchronises folders leaves copies under names that no project has; merging is theirs.
+            if folder == "backlog" and _NAMED.fullmatch(leaf := f"backlog/at/{name}"):
+                yield from _leaf(leaf, files.named(relative).read())
 
     def take(self, leaf: Leaf, intake: Intake) -> None:
         """Take in the backlog of one project."""

@@ -11,6 +11,7 @@ from persona_mind.facts.merge import Merge, identity
 from persona_mind.facts.model import TIERS, Fact, LongFact, Tier, WorkingFact
 from persona_mind.kernel.intake import ORIGIN, ruling, strings
 from persona_mind.kernel.parts import Leaf
+from persona_mind.kernel.scope import SHARED_SEGMENT
 from persona_store import jsontext
 from persona_store.document import Row
 from persona_store.layout import documents_below
@@ -83,8 +84,9 @@ class FactsPart:
         for relative in documents_below(root):
             place, _, name = relative.rpartition("/")
             word = next((word for word, folder in _PLACES.items() if folder == place), None)
-            if word is not None:
-                yield from _leaf(f"facts/{word}/{name}", self._files.named(relative).read())
+            # A service that synchronises folders leaves copies under names that no persona has; merging is theirs.
+            if word is not None and _NAMED.fullmatch(leaf := f"facts/{word}/{name}"):
+                yield from _leaf(leaf, self._files.named(relative).read())
 
     def _place(self, name: str, intake: Intake) -> tuple[Tier, Document[Fact]]:
         for tier in TIERS:
@@ -97,7 +99,8 @@ class FactsPart:
             raise InvalidError("facts have no file of that name", field="name")
         word, stem = match.groups()
         tiers: dict[str, Tier] = {"ltm": "persona", "project": "project", "stm": "stm"}
-        return tiers[word], self._files.named(f"{_PLACES[word]}/{stem}.json")
+        tier = "shared" if (word, stem) == ("ltm", SHARED_SEGMENT) else tiers[word]
+        return tier, self._files.named(f"{_PLACES[word]}/{stem}.json")
 
 
 def take_in(

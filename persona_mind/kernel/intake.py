@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from persona_hooks.errors import CapacityError, PersonaError
+from persona_hooks.errors import PersonaError, UncertainError
 from persona_mind.kernel.admitting import QUARANTINED
 
 if TYPE_CHECKING:
@@ -160,20 +160,20 @@ class Intake:
     def write(self, rows: Sequence[T], put: Callable[[Sequence[T]], tuple[int, int]]) -> None:
         """Write rows a chunk at a time; ``put`` returns how many were added and how many renewed.
 
-        Once a store is full, the rest is counted as failed; what went in before stays.
+        Once something stands in the way, the rest is counted as failed; what went in before stays.
+
+        Raises:
+            UncertainError: The disk did not confirm what was written.
         """
         for start in range(0, len(rows), CHUNK):
             part = rows[start : start + CHUNK]
             try:
                 added, renewed = put(part)
-            except CapacityError as error:
-                self.tally.fail("the rest", f"there is no room: {error.details.get('limit')}", len(rows) - start)
-                return
+            except UncertainError:
+                raise
             except PersonaError as error:
-                self.tally.fail(f"{len(part)} entries", error.message, len(part))
-                if error.changed != "no":
-                    raise
-                continue
+                self.tally.fail("the rest", error.message, len(rows) - start)
+                return
             self.tally.added += added
             self.tally.renewed += renewed
             self.tally.known += len(part) - added - renewed

@@ -53,6 +53,11 @@ def _take(where: str, raw: bytes, intake: Intake) -> None:
     if not isinstance(note, dict) or not isinstance(text := note.get("text"), str) or note.get("kind") not in KINDS:
         intake.tally.fail(where, "it is no note")
         return
+    whose = note.get("persona")
+    if isinstance(whose, str) and intake.persona(whose) != intake.scope.segment:
+        # Another persona's, in an archive of all of them; nobody else reads its notes.
+        intake.tally.skipped += 1
+        return
     source = note.get("source") if isinstance(note.get("source"), str) else ""
     found = intake.passes(where, [("text", text), *([("source", source)] if source else [])])
     if found is None:

@@ -214,6 +214,7 @@ def test_all_personas_and_projects_go_out_together_and_come_back_each_to_its_own
 
     assert stored(other) == stored(ann)
     assert other.recall(scope="persona").total == 0
+    assert done(other, "notes.list")["count"] == 0
     assert opened("bob", profile="other").recall(scope="persona").total == 1
 
 
