@@ -71,7 +71,7 @@ class MindPlugin:
         self.reminders = Reminders(host, self.access, self.backlog)
         self.counts = Counts(self.access, self.views, self.backlog, host.ui)
         self.quarantine = Quarantine(profile, host.scheduler.now)
-        self.capture = Capture(self.access, self.facts, host.ui, self._notice)
+        self.capture = Capture(self.access, self.facts, host.ui, self._notice, self._counted)
         self.notes = Notes()
         self.moving = Moving(host, self.access, self.facts, self.backlog, self._deferred)
         timers = host.scheduler.call_later if host.capabilities.scheduler else None
@@ -168,7 +168,7 @@ class MindPlugin:
     def before_agent_start(self, session: Session, prompt: str, turn: Turn) -> list[Block]:
         """Give the model what is remembered."""
         self.moving.turn(session)
-        return self.injection.blocks(session, prompt, self.capture.lines(session), turn)
+        return self.injection.blocks(session, prompt, self.capture.lines(session, prompt), turn)
 
     @hookimpl
     def agent_start(self, session: Session) -> None:
@@ -205,6 +205,10 @@ class MindPlugin:
 
     def _deferred(self, session: Session) -> None:
         self.reminders.changed(session)
+        if self._host.capabilities.ui:
+            self.counts.show(session)
+
+    def _counted(self, session: Session) -> None:
         if self._host.capabilities.ui:
             self.counts.show(session)
 

@@ -1,7 +1,8 @@
 """From a person's message to a written fact or a hint, by provenance.
 
 Only the person's own words are looked at: what an extension typed, what a peer or a worker reported and what a tool
-returned never are. A message without a cue touches no storage.
+returned never are. A message without a cue touches no storage. A host that does not tell what was typed still tells
+what is asked: that is hinted at, and never written, since nobody can say whose words they are.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from persona_mind.facts.service import Draft
 from persona_mind.kernel.admitting import admitted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from persona_hooks.owner import Owner
     from persona_hooks.ports import Session, Ui
@@ -29,27 +30,51 @@ DEFERRED_INPUT: Final = "pi-persona-deferred-input"
 """The only custom message that is the person's own input, replayed."""
 SOURCE: Final = "direct user persistence cue"
 TAG: Final = "auto-captured"
-_HINTED: Final = 128
+_KEPT: Final = 128
 _SAMPLE: Final = "Remember that this sentence is a sample."
 
 
 @dataclass(slots=True)
 class _Pending:
-    """What the next block should say about the newest message of a session."""
+    """What the next block should say about the newest message of a session.
+
+    Attributes:
+        generation: The session's, when it was begun.
+        lines: What to say.
+        told: A message came since the last block.
+        heard: The last messages.
+        hinted: The last cues that were hinted at.
+    """
 
     generation: int
     lines: list[str] = field(default_factory=list)
+    told: bool = False
+    heard: dict[str, None] = field(default_factory=dict)
     hinted: dict[str, None] = field(default_factory=dict)
+
+    def begin(self, text: str) -> None:
+        """Take a new message: what was to be said about the one before is void."""
+        self.lines.clear()
+        self.told = True
+        _keep(self.heard, [text])
 
 
 class Capture:
     """The capture of one plugin instance."""
 
-    def __init__(self, access: Access, facts: Facts, ui: Ui, notice: Callable[[], str | None]) -> None:
+    def __init__(
+        self,
+        access: Access,
+        facts: Facts,
+        ui: Ui,
+        notice: Callable[[], str | None],
+        changed: Callable[[Session], None],
+    ) -> None:
         self._access = access
         self._facts = facts
         self._ui = ui
         self._notice = notice
+        self._changed = changed
         self._pending: dict[tuple[str, str], _Pending] = {}
 
     def warm(self) -> None:
@@ -60,46 +85,54 @@ class Capture:
 
     def input(self, session: Session, text: str, source: InputSource, turn: Turn) -> None:
         """Look at what a person typed; what an extension typed ends any notice and is not looked at."""
-        self._of(session).lines.clear()
+        self._of(session).begin(text)
         if source != "extension":
             self._look(session, text, turn)
 
     def message(self, session: Session, custom_type: str, text: str, turn: Turn) -> None:
         """Look at a custom message, if it is the person's own input replayed."""
+        pending = self._of(session)
+        pending.told = True
         if custom_type == DEFERRED_INPUT:
-            self._of(session).lines.clear()
+            pending.begin(text)
             self._look(session, text, turn)
 
-    def lines(self, session: Session) -> list[str]:
-        """Return what the next block should say about the newest message, once."""
+    def lines(self, session: Session, prompt: str) -> list[str]:
+        """Return what the next block should say about the newest message, once; about ``prompt`` where none came."""
         pending = self._of(session)
-        told, pending.lines = pending.lines, []
-        return told
+        if not pending.told and prompt not in pending.heard and self._access.enabled(session):
+            self._hint(session, self._cues(session, prompt))
+        pending.told = False
+        lines, pending.lines = pending.lines, []
+        return lines
 
     def forget(self, session: Session) -> None:
         """Let go of a session that begins anew or has ended, so that nothing leaks into its successor."""
         self._pending.pop((session.id, session.seat), None)
 
     def _look(self, session: Session, text: str, turn: Turn) -> None:
-        settings = self._access.settings(session)
-        if session.leg or settings.capture == "off":
-            return
         silenced = self._access.silenced(session)
         if silenced is None and not self._access.enabled(session):
             return
-        # Only conversations need the cues; a command does not wait for them to load.
-        from persona_mind.capture.cues import find_cues  # noqa: PLC0415
-
-        cues = find_cues(text)
-        strong = [cue for cue in cues if cue.strong and settings.capture == "auto"]
+        cues = self._cues(session, text)
+        strong = [cue for cue in cues if cue.strong and self._access.settings(session).capture == "auto"]
         if silenced is not None:
             # Who asks for it to be remembered must not believe that it was.
             if strong:
                 self._ui.notify(f"Not remembered: {silenced}.", "warning")
         elif strong:
             self._write(session, strong, turn)
-        elif cues and settings.nudge:
+        else:
             self._hint(session, cues)
+
+    def _cues(self, session: Session, text: str) -> list[Cue]:
+        """Return the cues of a text; none where nothing is captured."""
+        if session.leg or self._access.settings(session).capture == "off":
+            return []
+        # Only conversations need the cues; a command does not wait for them to load.
+        from persona_mind.capture.cues import find_cues  # noqa: PLC0415
+
+        return find_cues(text)
 
     def _write(self, session: Session, cues: list[Cue], turn: Turn) -> None:
         try:
@@ -143,16 +176,15 @@ class Capture:
             return  # the write stands in its own store; its notice has no place in another session
         except PersonaError as error:
             self._ui.notify(f"Remembered, but its card could not be kept: {error.message}", "warning")
+        self._changed(session)
         self._of(session).lines.append(f"Already captured from this message: {', '.join(ids)}. Do not save it again.")
 
     def _hint(self, session: Session, cues: list[Cue]) -> None:
         pending = self._of(session)
         fresh = [cue for cue in cues if cue.snippet not in pending.hinted]
-        if not fresh:
+        if not fresh or not self._access.settings(session).nudge:
             return
-        pending.hinted |= dict.fromkeys(cue.snippet for cue in fresh)
-        for snippet in list(pending.hinted)[:-_HINTED]:
-            del pending.hinted[snippet]
+        _keep(pending.hinted, [cue.snippet for cue in fresh])
         kinds = ", ".join(sorted({cue.kind for cue in fresh}))
         # The person's words are not repeated: a hint must not become a way into the prompt.
         pending.lines.append(
@@ -166,3 +198,10 @@ class Capture:
         if pending is None or pending.generation != session.generation:
             pending = self._pending[key] = _Pending(session.generation)
         return pending
+
+
+def _keep(kept: dict[str, None], new: Iterable[str]) -> None:
+    """Add to the last few of a session, which is all that is remembered of it."""
+    kept |= dict.fromkeys(new)
+    for text in list(kept)[:-_KEPT]:
+        del kept[text]

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import sys
+import threading
+import time
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from persona_mind.capture.pipeline import CARD, DEFERRED_INPUT
+from persona_store.transaction import Profile
 from tests.support.desk import Desk, files_below, write_brief
 
 if TYPE_CHECKING:
@@ -12,6 +16,7 @@ if TYPE_CHECKING:
 
     from persona_hooks.journal import MemoryJournal
     from tests.mind.conftest import Open, Start
+    from tests.support.clock import ManualClock
 
 CUE = "Remember that the staging database listens on port 5433."
 
@@ -190,3 +195,131 @@ def test_a_card_that_finds_its_session_replaced_is_not_kept(desk: Desk) -> None:
     assert journal.branch(CARD) == []
     assert "Already captured" not in prompt(desk)
     assert len(known(desk)) == 1
+
+
+def test_a_message_without_a_cue_opens_no_file(desk: Desk, home: Path) -> None:
+    desk.runtime.input("How do I restart the server?")  # loads what is loaded once
+    opened: list[str] = []
+    watching = [True]
+
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
+        touches = event in {"open", "os.open", "os.listdir", "os.scandir", "os.mkdir", "os.rename", "os.remove"}
+        if watching and touches and str(arguments[0]).startswith(str(home)):
+            opened.append(f"{event} {arguments[0]}")
+
+    sys.addaudithook(watch)  # cannot be taken away again, so it is told when to stop
+    try:
+        desk.runtime.input("The server was restarted, and the port is still 5433. Thanks!")
+        desk.runtime.input("I prefer tabs.")
+        without = list(opened)
+        desk.runtime.input(CUE)
+    finally:
+        watching.clear()
+    assert without == []
+    assert opened  # the watch sees what a cue does
+
+
+def test_a_card_shows_nothing_where_another_persona_speaks(start: Start, project: Path, agent_dir: Path) -> None:
+    for name in ("ann", "bob"):
+        write_brief(agent_dir / "persona" / "personas", name)
+    desk = start()
+    desk.open(cwd=project, persona="ann")
+    desk.runtime.input(CUE)
+    assert "5433" in cards(desk)[0]
+    desk.say("/persona use bob")
+    assert "5433" not in cards(desk)[0]
+
+
+def test_the_settings_of_a_session_are_those_it_began_with(desk: Desk, agent_dir: Path, project: Path) -> None:
+    desk.runtime.input("How do I restart the server?")
+    settings = agent_dir / "persona" / "settings.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text('{"mind": {"capture": "off"}}', encoding="utf-8")
+    desk.runtime.input(CUE)
+    assert len(known(desk)) == 1
+    desk.open("s2", cwd=project)
+    desk.runtime.input("Remember that the API is v2.")
+    assert len(known(desk)) == 1
+
+
+@pytest.mark.parametrize("text", ["I prefer tabs.", CUE])
+def test_what_is_asked_where_no_input_was_told_is_hinted_at_once_and_never_written(
+    desk: Desk, project: Path, text: str
+) -> None:
+    assert "something lasting" in prompt(desk, text)
+    assert "something lasting" not in prompt(desk, text)
+    assert known(desk) == []
+    desk.open("s2", cwd=project)
+    assert "something lasting" in prompt(desk, text)
+
+
+def test_a_turn_that_a_peer_begins_is_not_hinted_at(desk: Desk) -> None:
+    desk.runtime.fire("message_start", custom_type="exocom", text=CUE)
+    assert "something lasting" not in prompt(desk, CUE)
+
+
+def test_a_message_that_is_asked_again_is_not_hinted_at(desk: Desk) -> None:
+    desk.runtime.input(CUE)
+    prompt(desk, CUE)
+    assert "something lasting" not in prompt(desk, CUE)
+
+
+def test_of_two_messages_only_the_newest_is_acknowledged(desk: Desk) -> None:
+    desk.runtime.input(CUE)
+    (first,) = known(desk)
+    desk.runtime.input("Remember that the API is v2.")
+    (second,) = set(known(desk)) - {first}
+    block = prompt(desk, CUE)
+    assert f"Already captured from this message: {second}" in block
+    assert f"message: {first}" not in block
+
+
+def test_a_capture_counts_at_once_in_the_status_line(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str | None] = []
+    monkeypatch.setattr(desk.notices, "status", lambda _key, text: shown.append(text))
+    desk.runtime.input(CUE)
+    assert shown[-1:] == ["mind 1L·0S · backlog 0"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Ricorda che il database ascolta sulla porta 5433.", "ascolta sulla porta 5433"),
+        ("Merken Sie sich bitte, dass die Datenbank auf Port 5433 lauscht.", "Port 5433"),
+        ("N’oubliez pas qu’elle écoute sur le port 5433.", "le port 5433"),
+        ("Tenga en cuenta que la base escucha en el puerto 5433.", "el puerto 5433"),
+    ],
+)
+def test_the_other_languages_are_written_and_acknowledged(desk: Desk, text: str, said: str) -> None:
+    desk.runtime.input(text)
+    (id_,) = known(desk)
+    block = prompt(desk)
+    assert f"Already captured from this message: {id_}" in block
+    assert said in block
+    assert said in cards(desk)[0]
+
+
+def test_a_capture_that_a_lock_holds_up_into_the_next_session_is_given_up_and_told(
+    desk: Desk, project: Path, profile: Path, clock: ManualClock
+) -> None:
+    held, release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with Profile(profile, clock.now).transaction():
+            held.set()
+            release.wait(30)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(30)
+    desk.runtime.input(CUE)
+    desk.open("s2", cwd=project)
+    release.set()
+    holder.join()
+    while not desk.notices.lines:  # the suite's time limit ends this
+        time.sleep(0.01)
+    assert "Not remembered" in desk.notices.lines[0]
+    assert "5433" not in desk.notices.lines[0]
+    assert "Already captured" not in prompt(desk)
+    assert cards(desk) == []
+    assert known(desk) == []

@@ -236,7 +236,24 @@ def test_nothing_in_a_fence_is_ever_a_cue(text: str) -> None:
     assert find_cues(f"```\nremember that {text}\n```") == []
 
 
-HOSTILE = [" 'a", "a. ", "“a. ", "Remember that ", "please ", "“", '"a ', "x: ", "- > ", "-", "?a", ", ", "<a> ", '"""', "**a"]
+HOSTILE = [
+    " 'a",
+    "a. ",
+    "“a. ",
+    "Remember that ",
+    "please ",
+    "“",
+    '"a ',
+    "x: ",
+    "- > ",
+    "-",
+    "?a",
+    ", ",
+    "<a> ",
+    "**a",
+    "(",
+    "'''",
+]
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
