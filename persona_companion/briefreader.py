@@ -19,6 +19,7 @@ from persona_companion.names import MAX_NAME, canonical, check
 from persona_companion.roles import is_role, unknown_role
 from persona_companion.yamltext import Place, YamlError, YamlMapping, load
 from persona_hooks.errors import RefusedError
+from persona_hooks.rules import broken
 from persona_store.hidden import first_hidden
 
 if TYPE_CHECKING:
@@ -173,9 +174,9 @@ class _Source:
         try:
             fields = _Fields.model_validate(self.mapping.values)
         except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+            first = error.errors(include_input=False, include_url=False)[0]
             # The place may pass through keys of the author's own; only the outermost is surely one of ours.
-            self.stop(tuple(first["loc"]), first["msg"])
+            self.stop(tuple(first["loc"]), broken(first).lstrip(": "))
         for key in ("name", "description", "prompt", "objective"):
             # An escape such as "\u200b" is innocent in the file and hidden in the value.
             if first_hidden(getattr(fields, key)) is not None:

@@ -272,7 +272,7 @@ def _section(kind: type[S], values: Mapping[str, Any], name: str, path: Path, fa
         return kind.model_validate(dict(raw))
     except ValidationError as error:
         bad = {str(key): message for key, message in _problems(error)}
-        faults += [Fault(path, f"{name}.{key}: {message}", field=f"{name}.{key}") for key, message in bad.items()]
+        faults += [Fault(path, f"{name}.{key}{message}", field=f"{name}.{key}") for key, message in bad.items()]
         kept = {key: value for key, value in raw.items() if key not in bad}
         return kind.model_validate({**kept, **{key: careful[key] for key in bad if key in careful}})
 
@@ -292,7 +292,7 @@ def _models(raw: object, path: Path, faults: list[Fault]) -> dict[Role, ModelSec
         try:
             found[role] = ModelSection.model_validate({"model": value} if isinstance(value, str) else value)
         except ValidationError as error:
-            faults += [Fault(path, f"{name}.{key}: {text}", field=f"{name}.{key}") for key, text in _problems(error)]
+            faults += [Fault(path, f"{name}.{key}{text}", field=f"{name}.{key}") for key, text in _problems(error)]
     unknown = len(set(raw) - set(ROLES))
     if unknown:
         message = f"models: {unknown} of its roles are unknown and serve nothing; known are {', '.join(ROLES)}"
@@ -301,8 +301,10 @@ def _models(raw: object, path: Path, faults: list[Fault]) -> dict[Role, ModelSec
 
 
 def _problems(error: ValidationError) -> Iterable[tuple[str, str]]:
-    for problem in error.errors(include_input=False, include_url=False, include_context=False):
-        yield str(problem["loc"][0]) if problem["loc"] else "model", problem["msg"]
+    from persona_hooks.rules import broken  # noqa: PLC0415 - most files break none
+
+    for problem in error.errors(include_input=False, include_url=False):
+        yield str(problem["loc"][0]) if problem["loc"] else "model", broken(problem)
 
 
 def _names(values: Mapping[str, Any], prefix: str = "") -> Iterable[str]:

@@ -12,8 +12,8 @@ import click
 COMMANDS = {
     "chat": ("chat_command:command", "Talk, with or without a model."),
     "doctor": ("doctor_command:command", "Check plugins, models, paths and the host."),
-    "export": ("moving_commands:export_command", "Write what is remembered into one archive."),
-    "import": ("moving_commands:import_command", "Take in an archive, or other programs' memories."),
+    "export": ("moving_commands:export_command", "Write what is remembered here into one archive."),
+    "import": ("moving_commands:import_command", "Take in memories that another program exported, or an archive."),
     "inject": ("inject_command:command", "Print what a model would be given."),
     "install": ("install_command:install", "Install our side of another host."),
     "mcp": ("serve_commands:mcp", "Serve the tools to an MCP client."),

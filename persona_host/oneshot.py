@@ -53,7 +53,11 @@ def opened(place: Place, ui: Ui | None = None) -> Iterator[tuple[Runtime, HostMo
     path = shelf.path(session_id)
     runtime = started(place, models, ui=ui)
     try:
-        journal = MemoryJournal(session_id, place.cwd) if place.disabled else JsonlJournal(path, session_id, place.cwd)
+        journal = (
+            MemoryJournal(session_id, place.cwd)
+            if place.disabled
+            else JsonlJournal(path, session_id, place.cwd, lasting=True)
+        )
         runtime.open(
             journal,
             session_id=session_id,
@@ -61,11 +65,10 @@ def opened(place: Place, ui: Ui | None = None) -> Iterator[tuple[Runtime, HostMo
             reason="resume" if journal.leaf else "startup",
             persona=place.persona,
             role=place.role,
+            shared=place.session is None,
         )
         configure(models, runtime)
         yield runtime, models
-        if isinstance(journal, JsonlJournal):
-            journal.keep()
     finally:
         runtime.close()
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from persona_hooks.bus import Bus
-from persona_hooks.commands import parse_line, parse_words
+from persona_hooks.commands import parse_line, parse_words, usage
 from persona_hooks.dispatch import Dispatched, Dispatcher
-from persona_hooks.errors import ConflictError, NotFoundError, PersonaError
+from persona_hooks.errors import ConflictError, InvalidError, NotFoundError, PersonaError, UncertainError
 from persona_hooks.messages import Setting, SettingsQuery, SettingsReply
 from persona_hooks.owner import live_owner
 from persona_hooks.ports import Capabilities, Host, PluginState, Session, SessionReason
@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from persona_hooks.bus import BusClient
     from persona_hooks.cards import Card
     from persona_hooks.commands import Command
+    from persona_hooks.dispatch import Late
     from persona_hooks.owner import Owner
     from persona_hooks.ports import Entry, Journal, Models, Scheduler, Ui
+    from persona_hooks.verbs import AnyVerb, Params
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,16 @@ class Renderings:
     def get(self, custom_type: str | None) -> Renderer | None:
         """Return the renderer of a type, or None."""
         return None if custom_type is None else self._renderers.get(custom_type)
+
+
+def _checked(verb: AnyVerb, arguments: Mapping[str, Any]) -> Params:
+    """Return a typed command's parameters; a person is told its form beside the rule that was broken."""
+    try:
+        params: Params = validate(verb, arguments, lax=True)
+    except InvalidError as error:
+        field = error.details.get("field")
+        raise InvalidError(f"{error.message} Form: {usage(verb)}", reason=error.reason, field=field) from None
+    return params
 
 
 class Runtime:
@@ -175,8 +187,9 @@ class Runtime:
         persona: str | None = None,
         role: str = "",
         incognito: bool = False,
+        shared: bool = False,
     ) -> Session:
-        """Open a session on ``journal``; one that is open is shut down first.
+        """Open a session on ``journal``; one that is open is shut down first. The arguments are those of ``Session``.
 
         Whether it is a delegated leg is taken from the environment, as it was when the host started.
         """
@@ -196,6 +209,7 @@ class Runtime:
             persona=persona,
             role=role,
             incognito=incognito,
+            shared=shared,
         )
         self.fire("session_start")
         return self._session
@@ -204,8 +218,10 @@ class Runtime:
         """Shut the open session down, if there is one; afterwards everything that belongs to it is stale."""
         if self._session is not None:
             self.fire("session_shutdown")
-            self._session = None
+            journal, self._session = self._session.journal, None
             self._generation += 1
+            # Whoever still holds this session's guard may not append to its log any more.
+            journal.generation = self._generation
 
     def close(self) -> None:
         """Shut the session down and let the plugins go."""
@@ -232,8 +248,7 @@ class Runtime:
     def settled(self, *, aborted: bool = False) -> list[Card]:
         """Say that nothing more will happen until a person speaks; return the cards of work that came late."""
         self.fire("agent_settled", aborted=aborted)
-        late = [item.result for item in self._dispatcher.late()]
-        return [result.card for result in late if isinstance(result, Handled)]
+        return [card for item in self._dispatcher.late() if (card := _told(item)) is not None]
 
     def call(
         self,
@@ -257,10 +272,14 @@ class Runtime:
             turn = self._turn(session, wanted)
             turn.check()
             owner = live_owner(self._client, session.id, session.seat, before_ready=verb.before_ready)
-            params = validate(verb, arguments, lax=lax)
+            params = _checked(verb, arguments) if lax else validate(verb, arguments)
         except PersonaError as error:
             return refusal(name, error)
-        return perform(verb, params, Call(owner, session, origin, audience, turn))
+        try:
+            return perform(verb, params, Call(owner, session, origin, audience, turn))
+        except Exception as error:  # noqa: BLE001 - a plugin's fault must not end the conversation; it is reported
+            self._report(name, "verb", error)
+            return refusal(name, _fault(name, error))
 
     def tool(
         self,
@@ -291,12 +310,12 @@ class Runtime:
         )
 
     def tools(self, audience: Audience) -> list[Tool]:
-        """Return the tools for one door; none while nobody owns the session, and none for a leg."""
+        """Return the tools for one door; none while nobody owns the session, for a leg, or of what is switched off."""
         try:
             owner = self.owner()
         except PersonaError:
             return []
-        return [] if owner.leg else tools(self.registry, audience)
+        return [] if owner.leg else tools(self.registry, audience, self.session)
 
     def settings(self) -> dict[str, Setting]:
         """Return every plugin's effective settings in the open session, by key."""
@@ -312,6 +331,9 @@ class Runtime:
             return renderer(self.session, entry.data)
         except PersonaError as error:
             return refusal("render", error).card
+        except Exception as error:  # noqa: BLE001 - as in ``call``
+            self._report(str(entry.custom_type), "render", error)
+            return refusal("render", _fault("This card", error)).card
 
     def renders(self) -> list[str]:
         """Return the types of custom entries that ``render`` makes a card of."""
@@ -336,3 +358,15 @@ class Runtime:
     def _report(self, plugin: str, channel: str, error: Exception) -> None:
         # Bounded, since a listener may fail at every message; types only, since a message may quote a memory.
         self.problems = [*self.problems[-99:], (plugin, f"{channel}: {type(error).__name__}")]
+
+
+def _fault(what: str, error: Exception) -> UncertainError:
+    """Return what is told of a programming error: its kind and never its text, which may quote a memory."""
+    return UncertainError(f"{what} failed ({type(error).__name__}). See `persona doctor`.", reason="internal_error")
+
+
+def _told(late: Late) -> Card | None:
+    """Return the card of work that ended after its time was up, where there is something to tell."""
+    if late.error is not None:
+        return refusal(late.hook, late.error).card
+    return late.result.card if isinstance(late.result, Handled) else None

@@ -6,7 +6,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from persona_hooks.errors import PersonaError
-from persona_hooks.messages import SETTINGS_COLLECT, Message, SettingsQuery, SettingsReply
+from persona_hooks.messages import (
+    MEMORY_OWNER_CHANGED,
+    SETTINGS_COLLECT,
+    Message,
+    OwnerChanged,
+    SettingsQuery,
+    SettingsReply,
+)
 from persona_hooks.specs import hookimpl
 from persona_mind.archive.verbs import ArchiveVerbs
 from persona_mind.backlog.card import reminder
@@ -87,12 +94,14 @@ class MindPlugin:
             bus=host.bus,
             ui=host.ui,
         )
+        self._open: Session | None = None
         host.bus.provide(SETTINGS_COLLECT, self._settings)
+        host.bus.on(MEMORY_OWNER_CHANGED, self._owned)
 
     @hookimpl
     def register_verbs(self, registry: Registry) -> None:
         """Offer the verbs and say when a model should use them."""
-        registry = Reviewed(registry, Holding(self.access, self.quarantine))
+        registry = Reviewed(registry, Holding(self.access, self.quarantine), self.access.enabled, self._count)
         registry.add(*QuarantineVerbs(self.access, self.quarantine, self._host.verbs).verbs())
         past = SessionVerbs(self.access, self.sessions)
         registry.add(
@@ -134,6 +143,7 @@ class MindPlugin:
     def session_start(self, session: Session) -> None:
         """Begin afresh: nothing of the session before leaks into this one."""
         self._forget(session)
+        self._open = session
         self.moving.start(session)
         self.reminders.start(session)
         if self._host.capabilities.ui and not session.leg:
@@ -143,6 +153,7 @@ class MindPlugin:
     @hookimpl
     def session_shutdown(self, session: Session) -> None:
         """Let go of the session."""
+        self._open = None
         self.moving.stop()
         self.reminders.stop()
         with suppress(PersonaError):  # a session must end; what is lost is the record of its last turn
@@ -190,8 +201,7 @@ class MindPlugin:
             self.recorder.settle(session)
         except PersonaError:
             return  # the next quiet moment will do; readers leave expired rows out anyway
-        if self._host.capabilities.ui:
-            self.counts.show(session)
+        self._count(session)
 
     def _forget(self, session: Session) -> None:
         self.access.forget(session)
@@ -205,8 +215,17 @@ class MindPlugin:
 
     def _deferred(self, session: Session) -> None:
         self.reminders.changed(session)
-        if self._host.capabilities.ui:
+        self._count(session)
+
+    def _count(self, session: Session) -> None:
+        if self._host.capabilities.ui and not session.leg:
             self.counts.show(session)
+
+    def _owned(self, message: Message) -> None:
+        # Another persona's memory is counted from now on.
+        session = self._open
+        if session is not None and isinstance(message, OwnerChanged) and message.session_id == session.id:
+            self._count(session)
 
     def _counted(self, session: Session) -> None:
         if self._host.capabilities.ui:

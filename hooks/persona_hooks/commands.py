@@ -21,7 +21,7 @@ from persona_hooks.fields import Parameter, parameters_of
 from persona_hooks.verbs import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from persona_hooks.verbs import AnyVerb, Registry
 
@@ -111,14 +111,11 @@ def _parse(registry: Registry, words: list[_Word]) -> Command:
     texts = [word.text for word in words]
     verb = _longest(registry, texts)
     if verb is None:
-        roots = sorted({verb.command.split()[0] for verb in registry if verb.command})
-        raise _unknown("There is no such command.", roots)
+        raise _unknown(registry, texts)
     parameters = parameters_of(verb)
     rest = words[len(verb.command.split()) :]
     if rest and not rest[0].is_option and not any(parameter.place for parameter in parameters):
-        head = verb.command.split()[0]
-        near = sorted(item.command for item in registry if item.command.split()[:1] == [head])
-        raise _unknown(f"/{verb.command} takes no words.", near)
+        raise _unknown(registry, texts)
     return Command(verb, _Arguments(verb, parameters).read(rest))
 
 
@@ -132,9 +129,35 @@ def _longest(registry: Registry, words: Sequence[str]) -> AnyVerb | None:
     return found
 
 
-def _unknown(message: str, known: Sequence[str]) -> NotFoundError:
-    names = ", ".join(f"/{name}" for name in known) or "none"
-    return NotFoundError(f"{message} Known here: {names}.", reason="unknown_command")
+def _unknown(registry: Registry, texts: Sequence[str]) -> NotFoundError:
+    """Return the refusal of a command that nobody knows: what is nearest to it, and what there is at its first word."""
+    commands = [verb.command for verb in registry if verb.command]
+    below = ", ".join(following(commands, texts[:1])) if texts else ""
+    known = f"/{texts[0]} followed by {below}" if below else ", ".join(f"/{word}" for word in following(commands, ()))
+    meant = nearest(commands, texts)
+    hint = f" Did you mean /{meant}?" if meant else ""
+    return NotFoundError(f"There is no such command.{hint} Known here: {known or 'none'}.", reason="unknown_command")
+
+
+def following(commands: Iterable[str], words: Sequence[str]) -> list[str]:
+    """Return what may follow ``words`` in a command, one word each, sorted."""
+    depth = len(words)
+    parts = [command.split() for command in commands]
+    return sorted({part[depth] for part in parts if len(part) > depth and part[:depth] == list(words)})
+
+
+def nearest(commands: Sequence[str], typed: Sequence[str]) -> str | None:
+    """Return the command that the first words of ``typed`` were probably meant to be, or None."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
+
+    for depth in range(min(3, len(typed)), 0, -1):
+        same = [command for command in commands if len(command.split()) == depth]
+        found = get_close_matches(" ".join(typed[:depth]), same, 1, 0.8)
+        # Its first word alone is what was typed already.
+        if found and found[0] != typed[0]:
+            return found[0]
+    last = [command for command in commands if " " in command and command.split()[-1:] == list(typed[:1])]
+    return min(last, key=len, default=None)
 
 
 class _Arguments:

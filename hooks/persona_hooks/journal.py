@@ -8,7 +8,6 @@ leaves no file; what was appended until then is held and written with it.
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 import threading
 from abc import ABC, abstractmethod
@@ -237,6 +236,7 @@ class JsonlJournal(SessionLog):
         session_id: The session's id. A file that is there must name the same.
         cwd: Where the person works.
         parent: The log that this one is forked from.
+        lasting: Any entry creates the file, not only a message: for a session that is one command after another.
         now: The wall clock for timestamps.
 
     Raises:
@@ -247,10 +247,18 @@ class JsonlJournal(SessionLog):
     """
 
     def __init__(
-        self, path: Path, session_id: str, cwd: Path | str, *, parent: str | None = None, now: Clock = utc_now
+        self,
+        path: Path,
+        session_id: str,
+        cwd: Path | str,
+        *,
+        parent: str | None = None,
+        lasting: bool = False,
+        now: Clock = utc_now,
     ) -> None:
         super().__init__(Header(session_id, _stamp(now()), str(cwd), parent), now)
         self._path = path
+        self._lasting = lasting
         self._pending: list[Entry] = []
         self._cursor: LogCursor | None = None
         if logfile.status(path) is not None:
@@ -281,18 +289,6 @@ class JsonlJournal(SessionLog):
     def damage(self) -> list[Damage]:
         """The lines of the file that could not be read and were isolated, for ``doctor``."""
         return [] if self._cursor is None else self._cursor.damage()
-
-    def keep(self) -> None:
-        """Write what is held although nobody spoke, for a session that is one command after another.
-
-        Where nothing is held, nothing is written.
-        """
-        with self._lock:
-            if self._pending and logfile.status(self._path) is None:
-                with contextlib.suppress(FileExistsError):
-                    self._create([])
-            if self._pending:
-                self._join()
 
     def fork(self, entry_id: str | None, path: Path, *, session_id: str | None = None) -> JsonlJournal:
         """Return a new log at ``path`` with the path to ``entry_id``, under the same ids; None gives an empty one.
@@ -353,7 +349,7 @@ class JsonlJournal(SessionLog):
             return self._append(lambda: [make()])[0], True
         entry = make()
         encode_entry(entry)  # refused now, and not when the first message comes
-        if not is_message:
+        if not (is_message or self._lasting):
             self._pending.append(entry)
             self._tree.add(entry)
             return entry, False

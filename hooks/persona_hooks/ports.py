@@ -230,6 +230,7 @@ class Session:
         persona: A persona asked for on the command line, for this session only.
         incognito: Nothing of memory is read and nothing is written, from the session's first moment on.
         role: Which of the persona's layers are seen; empty for the persona's own default.
+        shared: Commands that are given one after another in a shell share it without having opened it themselves.
     """
 
     id: str
@@ -243,6 +244,7 @@ class Session:
     persona: str | None = None
     incognito: bool = False
     role: str = ""
+    shared: bool = False
 
     def guard(self, *, leaf: bool = False) -> Guard:
         """Return what an append made now may rely on; with ``leaf``, the branch's end as well."""

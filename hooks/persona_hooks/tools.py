@@ -10,6 +10,7 @@ from persona_hooks.errors import InvalidError, NotFoundError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from persona_hooks.ports import Session
     from persona_hooks.verbs import AnyVerb, Audience, Params, Registry
 
 Schema = dict[str, Any]
@@ -37,11 +38,12 @@ class Tool:
     read_only: bool
 
 
-def tools(registry: Registry, audience: Audience) -> list[Tool]:
-    """Return the tools offered to ``audience``, in order of their names."""
+def tools(registry: Registry, audience: Audience, session: Session | None = None) -> list[Tool]:
+    """Return the tools offered to ``audience``, in order of their names; with ``session``, those of that session."""
     groups: dict[str, list[AnyVerb]] = {}
     for verb in registry.shown_to(audience):
-        groups.setdefault(verb.prefix, []).append(verb)
+        if session is None or verb.offered(session):
+            groups.setdefault(verb.prefix, []).append(verb)
     return [_tool(prefix, verbs, registry.guidance(prefix)) for prefix, verbs in groups.items()]
 
 

@@ -96,6 +96,10 @@ class Call:
     turn: Turn
 
 
+def _always(_: Session) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Verb(Generic[P, O]):
     """One thing that can be done.
@@ -110,6 +114,7 @@ class Verb(Generic[P, O]):
         command: The words a person types after the slash, ``"mind recall"``; required where people are served.
         before_ready: Performed while the owner is not ready, too: only for verbs that touch no memory, such as those
             by which a person chooses the persona. ``Call.owner`` says nothing in them. A companion is still needed.
+        offered: Whether models are offered it in a session now. It is no guard: ``run`` refuses what may not be.
     """
 
     name: str
@@ -120,6 +125,7 @@ class Verb(Generic[P, O]):
     shown_to: frozenset[Audience]
     command: str = ""
     before_ready: bool = False
+    offered: Callable[[Session], bool] = _always
 
     @property
     def prefix(self) -> str:
@@ -244,7 +250,8 @@ def validate(verb: Verb[P, O], arguments: Mapping[str, Any], *, lax: bool = Fals
     Args:
         verb: The verb whose parameter model decides.
         arguments: Wire names or field names to values.
-        lax: Read numbers and booleans from strings, as a command line needs; JSON is read strictly.
+        lax: Read numbers and booleans from strings, as a command line needs, and name the verb by its command; JSON is
+            read strictly.
 
     Raises:
         InvalidError: An argument is missing, unknown, malformed or out of bounds. The message names the field and
@@ -255,7 +262,7 @@ def validate(verb: Verb[P, O], arguments: Mapping[str, Any], *, lax: bool = Fals
             return verb.params.model_validate(dict(arguments))
         return verb.params.model_validate_json(json.dumps(dict(arguments)), strict=True)
     except ValidationError as error:
-        raise _invalid(verb, error) from None
+        raise _invalid(verb, error, _called(verb, lax=lax)) from None
     except (TypeError, ValueError, RecursionError):
         raise InvalidError(f"{verb.name}: the arguments are not a JSON object.", field="arguments") from None
 
@@ -307,15 +314,21 @@ def _known(verb: AnyVerb) -> list[str]:
     return [info.alias or to_camel(name) for name, info in verb.params.model_fields.items()]
 
 
-def _invalid(verb: AnyVerb, error: ValidationError) -> InvalidError:
-    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+def _called(verb: AnyVerb, *, lax: bool) -> str:
+    return f"/{verb.command}" if lax and verb.command else verb.name
+
+
+def _invalid(verb: AnyVerb, error: ValidationError, called: str) -> InvalidError:
+    from persona_hooks.rules import broken  # noqa: PLC0415 - most calls break none
+
+    first = error.errors(include_input=False, include_url=False)[0]
     known = _known(verb)
     if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
         # An unknown name is the caller's text, so it is not repeated.
         allowed = ", ".join(known) or "none"
-        return InvalidError(f"{verb.name} takes no such argument. It takes: {allowed}.", field="arguments")
+        return InvalidError(f"{called} takes no such argument. It takes: {allowed}.", field="arguments")
     # Deeper parts of the place may be the caller's own keys; only ours and numbers are told.
     names = {*known, *verb.params.model_fields}
     place = [str(part) for part in first["loc"] if isinstance(part, int) or part in names]
     field = ".".join(place) or "arguments"
-    return InvalidError(f"{verb.name}: {field}: {first['msg']}.", field=field)
+    return InvalidError(f"{called}: {field}{broken(first)}.", field=field)

@@ -132,8 +132,8 @@ class Access:
             raise RefusedError("This room is incognito: memory is neither read nor written here.", reason="incognito")
         if not self.enabled(call.session):
             raise RefusedError(
-                f"Memory is off in this session. `/mind on` turns it on; `{ENABLED}` in persona/settings.json is the "
-                "lasting setting.",
+                f"Memory is off {'for commands in this directory' if call.session.shared else 'in this session'}. "
+                f"`/mind on` turns it on; `{ENABLED}` in persona/settings.json is the lasting setting.",
                 reason="memory_off",
             )
         if call.owner.leg or call.session.leg:
@@ -143,8 +143,9 @@ class Access:
     def _session(self, session: Session) -> _Known:
         known = self._known.get(session.id)
         if known is None:
-            known = _Known(collect(self._bus, session.id, self._environ), _last_switch(session), session.incognito)
-            self._known[session.id] = known
+            fresh = _Known(collect(self._bus, session.id, self._environ), _last_switch(session), session.incognito)
+            # Verbs run on callers' threads: whoever came first may have switched it by now, and that must not be lost.
+            known = self._known.setdefault(session.id, fresh)
         elif not known.settings.answered:
             # A companion that started late may say that memory is off.
             known.settings = collect(self._bus, session.id, self._environ)

@@ -15,9 +15,10 @@ from persona_hooks.errors import RefusedError
 from persona_hooks.verbs import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from persona_hooks.errors import PersonaError
+    from persona_hooks.ports import Session
     from persona_hooks.verbs import AnyVerb, Call, Origin, Outcome, Params
     from persona_store.admission import Admitted, Quarantined
 
@@ -26,16 +27,36 @@ QUARANTINED: Final = "quarantined"
 
 
 class Reviewed(Registry):
-    """A registry whose verbs, added here, end up in another one: what they refuse for want of consent is held."""
+    """A registry whose verbs, added here, end up in another one: what they refuse for want of consent is held.
 
-    def __init__(self, registry: Registry, holder: Holder) -> None:
+    Args:
+        registry: The other one.
+        holder: Holds what waits for a person.
+        offered: Whether models are offered the verbs in a session.
+        changed: Told of a session in which one of them has changed something.
+    """
+
+    def __init__(
+        self, registry: Registry, holder: Holder, offered: Callable[[Session], bool], changed: Callable[[Session], None]
+    ) -> None:
         super().__init__()
         self._registry = registry
         self._holder = holder
+        self._offered = offered
+        self._changed = changed
 
     def add(self, *verbs: AnyVerb) -> None:
         """Register verbs in the other registry, each wrapped."""
-        self._registry.add(*(reviewed(verb, self._holder) for verb in verbs))
+        self._registry.add(*(self._wrapped(reviewed(verb, self._holder)) for verb in verbs))
+
+    def _wrapped(self, verb: AnyVerb) -> AnyVerb:
+        def run(call: Call, params: Params) -> Outcome:
+            outcome: Outcome = verb.run(call, params)
+            if outcome.changed != "no":
+                self._changed(call.session)
+            return outcome
+
+        return replace(verb, run=run, offered=self._offered)
 
     def guide(self, prefix: str, text: str) -> None:
         """See ``Registry.guide``."""

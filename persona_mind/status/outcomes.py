@@ -107,7 +107,9 @@ class Switched(Outcome):
     Attributes:
         enabled: Whether memory works in this session now.
         durable: Whether the session's log is kept in a file, so that a resumed session knows.
+        shared: Whether it is the session that commands in a shell share, rather than a conversation.
     """
 
     enabled: bool
     durable: bool
+    shared: bool

@@ -156,7 +156,7 @@ class MindVerbs:
 
     def _switch(self, call: Call, *, on: bool) -> Switched:
         changed, durable = self.access.switch(call.session, on=on)
-        return Switched(changed="yes" if changed else "no", enabled=on, durable=durable)
+        return Switched(changed="yes" if changed else "no", enabled=on, durable=durable, shared=call.session.shared)
 
 
 def _second_opinion() -> str:

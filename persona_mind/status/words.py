@@ -83,13 +83,18 @@ def report(outcome: Report) -> Card:
 
 
 def switched(outcome: Switched) -> Card:
-    """Say what the switch stands on, and how to make it last."""
-    state = "on" if outcome.enabled else "off"
+    """Say what the switch stands on, for how long, and how to make it last."""
+    state, other = ("on", "off") if outcome.enabled else ("off", "on")
     did = "is" if outcome.changed == "yes" else "was already"
     rest = "" if outcome.enabled else " Nothing is captured, injected, read or written."
-    lasting = f"It holds for this session. `{ENABLED}` in persona/settings.json is the lasting setting."
+    lasting = f"`{ENABLED}` in persona/settings.json is the lasting setting."
+    if outcome.shared:
+        where = "for commands in this directory"
+        held = f"It holds for all of them without --session, and not for conversations, until `/mind {other}`."
+    else:
+        where, held = "in this session", "It holds for this session."
     kept = () if outcome.durable else ("This session's log is not in a file yet, so a restart forgets the switch.",)
-    return Card(title=f"Memory {did} {state} in this session.{rest}", detail=kept, hint=lasting, level="success")
+    return Card(f"Memory {did} {state} {where}.{rest}", detail=kept, hint=f"{held} {lasting}", level="success")
 
 
 def _waiting(number: int) -> str:

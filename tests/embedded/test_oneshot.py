@@ -68,11 +68,9 @@ def test_a_shared_session_is_no_conversation_to_resume(place: Place) -> None:
 
 def test_what_two_processes_left_at_once_is_kept_by_both(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
-    logs = [JsonlJournal(path, "shared", tmp_path) for _ in range(2)]
+    logs = [JsonlJournal(path, "shared", tmp_path, lasting=True) for _ in range(2)]
     for log in logs:
         log.record("word", {"from": str(id(log))})
-    for log in logs:
-        log.keep()
     assert len(JsonlJournal(path, "shared", tmp_path).branch()) == 2
 
 

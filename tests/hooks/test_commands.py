@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -91,6 +92,29 @@ def test_an_unknown_command_is_answered_with_the_known_ones(line: str) -> None:
     assert refusal.value.reason == "unknown_command"
     assert "Known here: /" in str(refusal.value)
     assert "recal port" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("/notes", "/note?"),
+        ("/note recal port", "/note recall?"),
+        ("/recall port", "/note recall?"),
+        ("/note off now", "/note off?"),
+        ("/note xyz", None),
+        ("/nothing", None),
+    ],
+)
+def test_what_was_probably_meant_is_offered(line: str, meant: str | None) -> None:
+    with pytest.raises(NotFoundError) as refusal:
+        parse_line(REGISTRY, line)
+    offered = re.search(r"Did you mean ([^?]+\?)", str(refusal.value))
+    assert (offered and offered[1]) == meant
+
+
+def test_commands_of_one_word_are_listed_together() -> None:
+    with pytest.raises(NotFoundError, match=r"Known here: /note followed by (\w+, )+\w+\.$"):
+        parse_line(REGISTRY, "/note xyz")
 
 
 @pytest.mark.parametrize(

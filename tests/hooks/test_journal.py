@@ -187,24 +187,18 @@ def test_nothing_is_written_before_the_first_message(path: Path) -> None:
     assert journal.append(GUARD, "note", {"n": 2}).durable
 
 
-def test_what_is_held_can_be_kept_although_nobody_spoke(path: Path) -> None:
-    journal = JsonlJournal(path, SESSION, "/work")
-    journal.keep()
+def test_a_lasting_log_writes_its_first_entry_although_nobody_spoke(path: Path) -> None:
+    journal = JsonlJournal(path, SESSION, "/work", lasting=True)
     assert not path.parent.exists()
-    journal.append(GUARD, "note", {"n": 1})
-    journal.keep()
-    assert journal.stored
+    assert journal.append(GUARD, "note", {"n": 1}).durable
     assert journal.append(GUARD, "note", {"n": 2}).durable
-    journal.keep()
     assert texts(JsonlJournal.open(path).branch()) == [1, 2]
 
 
-def test_what_is_kept_goes_behind_what_another_process_wrote(path: Path) -> None:
-    first, second = (JsonlJournal(path, SESSION, "/work") for _ in range(2))
+def test_two_lasting_logs_of_one_file_keep_what_both_wrote(path: Path) -> None:
+    first, second = (JsonlJournal(path, SESSION, "/work", lasting=True) for _ in range(2))
     first.append(GUARD, "note", {"n": 1})
-    second.append(GUARD, "note", {"n": 2})
-    first.keep()
-    second.keep()
+    assert second.append(GUARD, "note", {"n": 2}).durable
     assert texts(second.branch()) == texts(JsonlJournal.open(path).branch()) == [1, 2]
 
 

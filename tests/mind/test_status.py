@@ -9,7 +9,7 @@ from persona_hooks.messages import COMPANION, MEMORY_OWNER, SETTINGS_COLLECT, Se
 from persona_mind.kernel.access import SWITCH
 from tests.mind.test_facts import plant, row
 from tests.mind.test_no_owner import companion, owner
-from tests.support.desk import Desk, files_below
+from tests.support.desk import Desk, files_below, write_brief
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +58,7 @@ def test_an_unknown_word_is_answered_with_the_commands_and_no_snapshot(desk: Des
     for line in ("/mind frobnicate", "/mind doctor now"):
         answer = desk.say(line)
         assert answer.details["reason"] == "unknown_command"
-        assert "/mind doctor" in answer.text
+        assert "doctor" in answer.text
         assert "use tabs" not in answer.text
 
 
@@ -148,6 +148,44 @@ def test_the_switch_stands_in_the_sessions_log_and_holds_when_it_is_resumed(desk
     assert [dict(entry.data) for entry in journal.branch(SWITCH)] == [{"enabled": False}]
     desk.runtime.open(journal, session_id="s1", cwd=project, reason="resume")
     assert desk.say("/mind recall x").details["reason"] == "memory_off"
+
+
+def test_the_card_of_the_switch_says_what_it_holds_for(start: Start, project: Path) -> None:
+    desk = start()
+    desk.open(cwd=project)
+    for shared, where in ((False, "in this session"), (True, "for commands in this directory")):
+        desk.open(f"s-{shared}", cwd=project, shared=shared)
+        switched = desk.say("/mind off")
+        assert where in switched.card.title
+        assert ("--session" in switched.card.hint) is shared
+        assert where in desk.say("/mind recall x").text
+
+
+def test_while_memory_is_off_no_model_is_offered_it(desk: Desk) -> None:
+    offered = [tool.name for tool in desk.runtime.tools("model")]
+    assert {"memory", "backlog", "notes"} <= set(offered)
+    desk.say("/mind off")
+    assert desk.runtime.tools("model") == []
+    desk.say("/mind on")
+    assert [tool.name for tool in desk.runtime.tools("model")] == offered
+
+
+def test_the_status_line_is_right_after_every_command(desk: Desk, agent_dir: Path) -> None:
+    write_brief(agent_dir / "persona" / "personas", "kiri")
+    statuses = desk.notices.statuses
+    saved = desk.say("/mind remember use tabs").details["id"]
+    assert statuses["mind"] == "mind 1L·0S · backlog 0"
+    desk.say("/mind backlog add look at it")
+    assert statuses["mind"] == "mind 1L·0S · backlog 1"
+    desk.say("/persona use kiri")
+    assert statuses["mind"] is None
+    desk.say("/persona none")
+    assert statuses["mind"] == "mind 1L·0S · backlog 1"
+    desk.say("/mind off")
+    assert statuses["mind"] is None
+    desk.say("/mind on")
+    desk.say(f"/mind forget {saved}")
+    assert statuses["mind"] == "mind 0L·0S · backlog 1"
 
 
 def test_the_switch_is_the_sessions_own(desk: Desk, project: Path) -> None:

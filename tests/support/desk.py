@@ -26,16 +26,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class Notices:
-    """What a person was told."""
+    """What a person was told, and what stands in the status line."""
 
     lines: list[str] = field(default_factory=list)
+    statuses: dict[str, str | None] = field(default_factory=dict)
 
     def notify(self, text: str, level: Level = "info") -> None:
         del level
         self.lines.append(text)
 
     def status(self, key: str, text: str | None) -> None:
-        del key, text
+        self.statuses[key] = text
 
 
 @dataclass
@@ -58,10 +59,17 @@ class Desk:
         persona: str | None = None,
         trusted: bool = False,
         reason: SessionReason = "startup",
+        shared: bool = False,
     ) -> Session:
         journal = MemoryJournal(session_id, cwd or self.home)
         return self.runtime.open(
-            journal, session_id=session_id, cwd=cwd or self.home, reason=reason, trusted=trusted, persona=persona
+            journal,
+            session_id=session_id,
+            cwd=cwd or self.home,
+            reason=reason,
+            trusted=trusted,
+            persona=persona,
+            shared=shared,
         )
 
     @property
