@@ -170,6 +170,8 @@ class EmbeddedHost:
         self._open(self._log(asked), asked, "resume" if there else "startup", self._place.persona)
 
     def _open(self, journal: Journal, session_id: str, reason: SessionReason, persona: str | None) -> None:
+        self.turns.detach()
+        self.runtime.shut_session()
         self.turns.attach(journal)
         self.runtime.open(
             journal,

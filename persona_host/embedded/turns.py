@@ -53,13 +53,21 @@ class Turns:
         self._agent: Agent | None = None
         self._told = False
         self._arrived: queue.SimpleQueue[Entry] = queue.SimpleQueue()
+        self._unsubscribe: Callable[[], object] = lambda: None
         self.on_arrival: Callable[[], None] = lambda: None
 
     def attach(self, journal: SessionLog) -> None:
         """Converse in the session that this log belongs to."""
+        self.detach()
         self._journal = journal
         self._told = False
-        journal.on_append(self.arrived)
+        self._unsubscribe = journal.on_append(self.arrived)
+
+    def detach(self) -> None:
+        """Show what the log that is left has brought, and nothing that comes to it later: it has another owner."""
+        self.drain()
+        unsubscribe, self._unsubscribe = self._unsubscribe, lambda: None
+        unsubscribe()
 
     def arrived(self, entry: Entry) -> None:
         """Take a custom entry that was appended to the log, from any thread; ``drain`` shows it."""
