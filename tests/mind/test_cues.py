@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import shutil
+import tomllib
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from persona_mind.capture import language
 from persona_mind.capture.cues import find_cues
 from persona_mind.capture.language import Phrases, languages
 
@@ -189,8 +193,8 @@ def test_an_announced_list_takes_in_its_paragraph() -> None:
 
 
 def test_every_phrase_of_every_language_is_well_formed() -> None:
-    for language in languages():
-        for phrases in patterns(language):
+    for known in languages():
+        for phrases in patterns(known):
             assert phrases.pattern.pattern
 
 
@@ -203,6 +207,31 @@ def patterns(part: object) -> Iterator[Phrases]:
     elif is_dataclass(part):
         for spec in fields(part):
             yield from patterns(getattr(part, spec.name))
+
+
+def test_a_new_language_is_a_new_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert written("Onthoud dat de poort 5433 is.") == []
+    folder = tmp_path / "languages"
+    shutil.copytree(Path(language.__file__).parent / language.LANGUAGES, folder)
+    english = (folder / "en.toml").read_text(encoding="utf-8")
+    dutch = (
+        english.replace('name = "en"', 'name = "nl"').replace('"remember"', '"onthoud"').replace('["that"]', '["dat"]')
+    )
+    (folder / "nl.toml").write_text(dutch, encoding="utf-8")
+    monkeypatch.setattr(language, "LANGUAGES", folder)
+    languages.cache_clear()
+    try:
+        assert written("Onthoud dat de poort 5433 is.") == [("note", "de poort 5433 is.")]
+        assert written("Remember that the port is 5433.") == [("note", "the port is 5433.")]
+    finally:
+        languages.cache_clear()
+
+
+def test_a_language_without_a_list_names_it() -> None:
+    data = tomllib.loads((Path(language.__file__).parent / "languages" / "en.toml").read_text(encoding="utf-8"))
+    del data["errands"]
+    with pytest.raises(KeyError, match="errands"):
+        language.compiled(data)
 
 
 def test_at_most_four_cues_are_taken_from_one_message() -> None:

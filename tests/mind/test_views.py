@@ -1,0 +1,63 @@
+"""One view of the facts, shared by threads as a host shares it."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from persona_mind.facts.files import FactFiles
+from persona_mind.facts.search import Views
+from persona_mind.kernel.scope import Scope, find_project, segment
+from persona_mind.recall import Index
+from persona_store.transaction import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pytest
+
+    from persona_mind.library import Mind
+    from tests.support.clock import ManualClock
+
+THREADS = 4
+
+
+def test_threads_that_share_a_view_search_its_index_one_at_a_time(
+    mind: Mind, profile: Path, project: Path, home: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for port in range(5430, 5440):
+        mind.remember(f"the staging database listens on port {port}")
+    views = Views(FactFiles(Profile(profile, clock.now)))
+    scope = Scope("Ann", segment("Ann"), find_project(project, home))
+    inside, overlaps, another = [0], [0], threading.Event()
+
+    def alone(whole: Callable[..., Any]) -> Callable[..., Any]:
+        def searched(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - passed through
+            inside[0] += 1
+            overlaps[0] += inside[0] > 1
+            if inside[0] > 1:
+                another.set()
+            another.wait(0.05)  # time enough for another thread to come in, if it may
+            try:
+                return whole(*arguments, **named)
+            finally:
+                inside[0] -= 1
+
+        return searched
+
+    monkeypatch.setattr(Index, "search", alone(Index.search))
+    monkeypatch.setattr(Index, "sync", alone(Index.sync))
+    start = threading.Barrier(THREADS)
+
+    def search(number: int) -> int:
+        start.wait()
+        if number % 2:
+            return len(views.view(scope, ("persona",), clock.now()).best("database port", 5))
+        return len(views.search(scope, ("persona",), "database port", 5, clock.now()).facts)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        found = list(pool.map(search, range(THREADS)))
+    assert overlaps == [0]
+    assert min(found) == max(found) > 0
