@@ -150,12 +150,15 @@ def nearest(commands: Sequence[str], typed: Sequence[str]) -> str | None:
     """Return the command that the first words of ``typed`` were probably meant to be, or None."""
     from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
 
-    for depth in range(min(3, len(typed)), 0, -1):
-        same = [command for command in commands if len(command.split()) == depth]
-        found = get_close_matches(" ".join(typed[:depth]), same, 1, 0.8)
-        # Its first word alone is what was typed already.
-        if found and found[0] != typed[0]:
-            return found[0]
+    meant: list[str] = []
+    for word in typed:
+        found = get_close_matches(word, following(commands, meant), 1, 0.66)
+        if not found:
+            break
+        meant += found
+    if meant != list(typed[: len(meant)]) or (len(meant) > 1 and " ".join(meant) in commands):
+        return " ".join(meant)
+    # Its second word may have been taken for the whole.
     last = [command for command in commands if " " in command and command.split()[-1:] == list(typed[:1])]
     return min(last, key=len, default=None)
 

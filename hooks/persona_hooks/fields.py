@@ -31,12 +31,14 @@ class Parameter:
         flag: Whether it is a switch, which takes no value.
         many: Whether it takes several values.
         choices: The words that it may be, where these are few and fixed.
+        description: What it is, in a sentence; empty where its name says it.
     """
 
     def __init__(self, name: str, field: FieldInfo) -> None:
         self.name = field.alias or to_camel(name)
         self.option = "--" + "".join(f"-{char.lower()}" if char.isupper() else char for char in self.name)
         self.required = field.is_required()
+        self.description = field.description or ""
         marks = [*field.metadata, *_marks(field.annotation)]
         self.place: Place | None = next((mark for mark in marks if isinstance(mark, Place)), None)
         types = list(_types(field.annotation))

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from persona_hooks.cards import Card, clip, one_line
-from persona_hooks.commands import complete, usage
+from persona_hooks.commands import complete, nearest
 from persona_hooks.errors import PersonaError
+from persona_hooks.journal import JsonlJournal
 from persona_hooks.verbs import refusal
 from persona_host.embedded.choice import HOW, facts
 from persona_host.embedded.screen import Event
 from persona_host.embedded.transcript import Replied, Returned, Said, line_of
+from persona_host.helping import about, groups, overview, row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
     from persona_host.embedded.host import EmbeddedHost
 
 LISTED = 20
-WIDTH = 60
+COLUMNS = 80
+"""What rows are made for; a narrower terminal wraps them."""
+DEPTH = 12
+"""Branches within branches that are still indented."""
 
 
 class Leave(Exception):  # noqa: N818 - it ends the conversation, which is no error
@@ -52,20 +57,30 @@ def run(host: EmbeddedHost, line: str) -> None:
     if own is not None:
         host.screen.show(_outcome(own, host, rest.strip()))
         return
-    if name in roots(host):
-        host.command(line)
+    if name in groups(host.runtime.registry):
+        *words, last = line[1:].split()
+        if words and last in {"help", "--help", "-h"}:
+            host.screen.show(_outcome(COMMANDS["help"], host, " ".join(words)))
+        else:
+            host.command(line)
         return
-    known = ", ".join(f"/{word}" for word in sorted({*COMMANDS, *roots(host)}))
-    card = Card("There is no such command.", (f"Known here: {known}.",), level="warning", hint=ESCAPE)
-    host.screen.show(Event("answer", ok=False, card=card, data={"reason": "unknown_command"}, whole=True))
+    host.screen.show(_unknown(host, line[1:].split()))
 
 
 ESCAPE = "A message that begins with a slash is sent by putting a space before it."
+STATUS = (
+    "The bottom line: persona · model · mind 3L·1S · backlog 2, that is 3 facts kept for good, 1 for two days and 2 "
+    "things to do."
+)
 
 
-def roots(host: EmbeddedHost) -> set[str]:
-    """Return the first words of the plugins' commands."""
-    return {verb.command.split()[0] for verb in host.runtime.registry.shown_to("person")}
+def _unknown(host: EmbeddedHost, words: list[str]) -> Event:
+    commands = [*COMMANDS, *(verb.command for verb in host.runtime.registry.shown_to("person"))]
+    meant = nearest(commands, words)
+    title = f"There is no such command.{f' Did you mean /{meant}?' if meant else ''}"
+    known = ", ".join(f"/{word}" for word in (*groups(host.runtime.registry), *COMMANDS))
+    card = Card(title, (f"Known here: {known}.",), level="warning", hint=ESCAPE)
+    return Event("answer", ok=False, card=card, data={"reason": "unknown_command"}, whole=True)
 
 
 def completions(host: EmbeddedHost, line: str) -> list[str]:
@@ -87,29 +102,46 @@ def _answer(card: Card, **data: object) -> Event:
 
 
 def _help(host: EmbeddedHost, rest: str) -> Event:
-    del rest
-    forms = [(f"/{command.form}", command.summary) for command in COMMANDS.values()]
-    forms += [(usage(verb), verb.summary) for verb in host.runtime.registry.shown_to("person")]
-    lines = [f"{form}\n    {summary}" for form, summary in forms]
-    return _answer(Card("Commands:", tuple(lines), hint=ESCAPE), commands=[form for form, _ in forms])
+    words = rest.replace("/", " ").split()
+    if words:
+        return _help_about(host, words)
+    registry = host.runtime.registry
+    lines = [*overview(registry), *(row(f"/{command.form}", command.summary) for command in COMMANDS.values())]
+    return _answer(Card("Commands; /help mind or /help mind recall tells more:", (*lines, STATUS), hint=ESCAPE))
+
+
+def _help_about(host: EmbeddedHost, words: list[str]) -> Event:
+    own = COMMANDS.get(words[0])
+    if own is not None:
+        return _answer(Card(f"/{own.form}", (own.summary,)))
+    card = about(host.runtime.registry, words)
+    return _unknown(host, words) if card is None else _answer(card)
 
 
 def _new(host: EmbeddedHost, rest: str) -> Event:
     del rest
+    back = _leaving(host)
     host.new()
     session = host.runtime.session.id
-    return _answer(Card(f"New session {session}.", level="success"), session=session)
+    return _answer(Card(f"New session {session}.", level="success", hint=back), session=session)
 
 
 def _resume(host: EmbeddedHost, rest: str) -> Event:
-    if rest:
-        kept = host.shelf.find(rest)
-        host.resume(kept)
-        card = Card(f"Back in session {kept.session_id}.", _last(host.journal.branch()), level="success")
-        return _answer(card, session=kept.session_id)
+    return _resumed(host, rest) if rest else _sessions(host)
+
+
+def _resumed(host: EmbeddedHost, word: str) -> Event:
+    kept = host.shelf.find(word)
+    back = _leaving(host)
+    host.resume(kept)
+    card = Card(f"Back in session {kept.session_id}.", _last(host.journal.branch()), level="success", hint=back)
+    return _answer(card, session=kept.session_id)
+
+
+def _sessions(host: EmbeddedHost) -> Event:
     kept_sessions = host.shelf.kept()
     lines = [
-        f"{number:>2}  {kept.changed:%Y-%m-%d %H:%M}  {kept.session_id}  {_short(kept.title)}"
+        _row(f"{number:>2}  {kept.changed:%Y-%m-%d %H:%M}  {kept.session_id}  {kept.title}")
         for number, kept in enumerate(kept_sessions[:LISTED], 1)
     ]
     left = len(kept_sessions) - len(lines)
@@ -127,7 +159,7 @@ def _tree(host: EmbeddedHost, rest: str) -> Event:
     active = {entry.id for entry in host.journal.branch()}
     entries = host.journal.entries()
     lines = [
-        f"{'*' if entry.id in active else ' '} {'  ' * depth}{entry.id}  {_said(entry)}"
+        _row(f"{'*' if entry.id in active else ' '} {'  ' * min(depth, DEPTH)}{entry.id}  {_said(entry)}")
         for entry, depth in _layout(entries)
         if entry.type == "message"
     ]
@@ -139,9 +171,11 @@ def _tree(host: EmbeddedHost, rest: str) -> Event:
 
 
 def _fork(host: EmbeddedHost, rest: str) -> Event:
+    back = _leaving(host)
     session = host.fork(rest or None)
-    card = Card(f"Forked into session {session}.", _last(host.journal.branch()), level="success")
-    return _answer(card, session=session)
+    copied = "up to that entry" if rest else "as it stands"
+    title = f"Copied the conversation, {copied}, into session {session}; it goes on here."
+    return _answer(Card(title, _last(host.journal.branch()), level="success", hint=back), session=session)
 
 
 def _model(host: EmbeddedHost, rest: str) -> Event:
@@ -181,9 +215,9 @@ def _layout(entries: list[Entry]) -> list[tuple[Entry, int]]:
 def _said(entry: Entry) -> str:
     match line_of(entry):
         case Said(text):
-            return f"you: {_short(text)}"
+            return f"you: {text}"
         case Replied(text, calls):
-            return f"model: {_short(text) if text else ', '.join(call.tool for call in calls)}"
+            return f"model: {text or ', '.join(call.tool for call in calls)}"
         case Returned(_, tool):
             return f"{tool}: result"
         case _:
@@ -193,15 +227,23 @@ def _said(entry: Entry) -> str:
 def _last(branch: list[Entry]) -> tuple[str, ...]:
     """Return the last thing that was said on a branch, to find one's way back in."""
     spoken = [entry for entry in branch if isinstance(line_of(entry), Said | Replied)]
-    return (f"Last: {_said(spoken[-1])}",) if spoken else ()
+    return (_row(f"Last: {_said(spoken[-1])}"),) if spoken else ()
 
 
-def _short(text: str) -> str:
-    return clip(one_line(text), WIDTH)
+def _row(text: str) -> str:
+    # What the row begins with is kept: the mark and the indentation tell the branch.
+    begin = text[: len(text) - len(text.lstrip(" "))]
+    return clip(begin + one_line(text), COLUMNS)
+
+
+def _leaving(host: EmbeddedHost) -> str:
+    """Return how to come back to the session that is about to be left, where something was said in it."""
+    kept = isinstance(host.journal, JsonlJournal) and host.journal.stored
+    return f"/resume {host.runtime.session.id} goes back to the conversation before." if kept else ""
 
 
 _ALL = (
-    Command("help", "List the commands.", _help),
+    Command("help [COMMAND]", "List the commands, or tell of one.", _help),
     Command("new", "Begin a new session.", _new),
     Command("resume [NUMBER|ID]", "List the sessions of this directory, or go back to one.", _resume),
     Command("tree [ID]", "Show the session's branches, or go on from an entry.", _tree),

@@ -7,6 +7,7 @@ import re
 # Text in these scripts has no spaces, and may be broken after any character.
 _WIDE = "\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 _TOKENS = re.compile(rf"(?P<wide>[{_WIDE}])|(?P<word>[^\s{_WIDE}]+)|(?P<gap>[^\S\n]+)|\n")
+_ROW = re.compile(r" *\S+?(?: \S+)*? {2,}(?=\S)")
 _JOINTS = re.compile(r"[^/\\]*[/\\]+|[^/\\]+")
 
 
@@ -20,12 +21,17 @@ def width(text: str) -> int:
 
 
 def wrap(line: str, columns: int) -> list[str]:
-    """Return one line as lines of at most ``columns`` columns; those that follow are indented as the first one is."""
+    """Return one line as lines of at most ``columns`` columns.
+
+    Those that follow are indented as the first one is, or as the second column of a row is.
+    """
     if width(line) <= columns:
         return [line]
-    indent = line[: min(len(line) - len(line.lstrip(" ")), columns // 2)]
-    flow = Flow(columns, indent)
-    text = flow.feed(indent + line.lstrip(" ")) + flow.end()
+    begin = line[: min(len(line) - len(line.lstrip(" ")), columns // 2)]
+    row = _ROW.match(line)
+    hanging = " " * width(row[0]) if row else begin
+    flow = Flow(columns, hanging if len(hanging) <= columns // 2 else begin)
+    text = flow.feed(begin + line.lstrip(" ")) + flow.end()
     return [item.rstrip(" ") for item in text.split("\n")]
 
 

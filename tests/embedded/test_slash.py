@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import io
+import re
 from typing import TYPE_CHECKING
+from unittest.mock import ANY
 
 import pytest
+from wcwidth import wcswidth
 
 from persona_host.embedded import slash
+from persona_host.embedded.host import EmbeddedHost
+from persona_host.embedded.painting import Surface
 from persona_host.embedded.plain import answer
+from persona_host.embedded.terminal import TerminalScreen
 from tests.support.embedded import RecordingScreen, Spy, messages
 
 if TYPE_CHECKING:
-    from persona_host.embedded.host import EmbeddedHost
+    from persona_host.place import Place
     from tests.embedded.conftest import Opener
 
 
@@ -27,7 +34,42 @@ def said(host: EmbeddedHost, screen: RecordingScreen, line: str) -> str:
 
 def test_help_lists_the_hosts_commands_and_the_plugins(host: EmbeddedHost, screen: RecordingScreen) -> None:
     text = said(host, screen, "/help")
-    assert all(f"/{name}" in text for name in ("new", "resume", "tree", "fork", "model", "quit", "spy keep TEXT"))
+    assert all(f"/{name}" in text for name in ("new", "resume", "tree", "fork", "model", "quit", "spy …  keep"))
+
+
+@pytest.mark.parametrize("line", ["/help spy", "/help /spy", "/spy help", "/spy --help"])
+def test_help_tells_of_one_group(host: EmbeddedHost, screen: RecordingScreen, line: str) -> None:
+    assert re.search(r"^/spy keep +Keep a text\.$", said(host, screen, line), re.MULTILINE)
+    assert screen.events[-1].ok
+
+
+def test_help_tells_of_one_command(host: EmbeddedHost, screen: RecordingScreen) -> None:
+    assert said(host, screen, "/help spy keep").splitlines() == ["/spy keep TEXT…", "Keep a text.", ANY]
+    assert "What to keep." in screen.events[-1].card.text()
+    assert "/resume [NUMBER|ID]" in said(host, screen, "/help resume")
+    assert not (said(host, screen, "/help nothing") and screen.events[-1].ok)
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [("/hlep", "/help"), ("/spi keep x", "/spy keep"), ("/spy kep x", "/spy keep"), ("/keep x", "/spy keep")],
+)
+def test_what_was_probably_meant_is_offered(host: EmbeddedHost, screen: RecordingScreen, line: str, meant: str) -> None:
+    assert f"Did you mean {meant}?" in said(host, screen, line)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_help_fits_a_screen_and_begins_with_mind(place: Place, width: int) -> None:
+    out = io.StringIO()
+    screen = TerminalScreen(Surface(out, width))
+    host = EmbeddedHost.start(place, screen=screen, ui=screen)
+    try:
+        answer(host, "/help")
+    finally:
+        host.close()
+    lines = out.getvalue().splitlines()
+    assert lines[1].startswith("/mind ")
+    assert len(lines) < 24
 
 
 def test_a_plugins_command_is_performed_for_the_person(host: EmbeddedHost, screen: RecordingScreen, spy: Spy) -> None:
@@ -94,8 +136,36 @@ def test_an_unknown_entry_is_refused(host: EmbeddedHost, screen: RecordingScreen
 def test_a_fork_says_where_it_went(host: EmbeddedHost, screen: RecordingScreen) -> None:
     answer(host, "one")
     before = host.runtime.session.id
-    assert "Forked into session" in said(host, screen, "/fork")
+    text = said(host, screen, "/fork")
+    assert f"into session {host.runtime.session.id}; it goes on here" in text
+    assert f"/resume {before} goes back" in text
     assert host.runtime.session.id != before
+    said(host, screen, f"/resume {before}")
+    assert host.runtime.session.id == before
+
+
+@pytest.mark.parametrize("line", ["/new", "/fork", "/resume 1"])
+def test_whoever_changes_the_session_is_told_the_way_back(
+    host: EmbeddedHost, screen: RecordingScreen, line: str
+) -> None:
+    answer(host, "one")
+    before = host.runtime.session.id
+    assert f"/resume {before}" in said(host, screen, line)
+
+
+def test_a_session_in_which_nothing_was_said_is_no_way_back(host: EmbeddedHost, screen: RecordingScreen) -> None:
+    assert said(host, screen, "/new").count("/resume") == 0
+
+
+def test_rows_fit_the_width_however_long_the_conversation_is(host: EmbeddedHost, screen: RecordingScreen) -> None:
+    for number in range(20):
+        answer(host, f"{number} {'漢字 and words ' * 20}")
+        answer(host, "a short one")
+        host.move(host.journal.branch()[-2].id)
+    for line in ("/tree", "/resume"):
+        rows = said(host, screen, line).splitlines()[1:]
+        assert rows
+        assert all(wcswidth(row) <= 80 for row in rows)
 
 
 @pytest.fixture

@@ -44,6 +44,12 @@ def test_a_long_path_is_broken_after_a_slash() -> None:
     assert all(line.startswith("  ") for line in lines)
 
 
+def test_the_second_column_of_a_row_stays_a_column() -> None:
+    first, *rest = wrap(f"/mind   {'remembered ' * 12}".strip(), 40)
+    assert first.startswith("/mind   remembered")
+    assert all(line.startswith(" " * 8 + "remembered") for line in rest)
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_without_a_terminal_nothing_is_wrapped_or_cut(*, whole: bool) -> None:
     out = io.StringIO()

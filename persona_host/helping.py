@@ -1,0 +1,77 @@
+"""Help, from the registry: what there is, and one command's form, for a conversation and for a shell."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from persona_hooks.cards import Card
+from persona_hooks.commands import following, usage
+from persona_hooks.fields import parameters_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from persona_hooks.verbs import AnyVerb, Registry
+
+FIRST = "mind"
+_SLASH = re.compile(r"(?<![\w/.])/mind(?![\w/-])")
+
+
+def groups(registry: Registry) -> list[str]:
+    """Return the first words of all commands, ``mind`` first."""
+    return sorted(following(_commands(registry), ()), key=lambda word: (word != FIRST, word))
+
+
+def overview(registry: Registry) -> list[str]:
+    """Return two lines a group: what its first word alone does, and what may follow it."""
+    lines = []
+    for word in groups(registry):
+        own = [verb for verb in registry.shown_to("person") if verb.command == word]
+        below = following(_commands(registry), (word,))
+        lines.append(row(f"/{word}", own[0].summary if own else ""))
+        lines += [f"  /{word} …  {', '.join(below)}"] if below else []
+    return lines
+
+
+def about(registry: Registry, words: Sequence[str]) -> Card | None:
+    """Return the help of the command that ``words`` name, or of all that begin like it; None where none does."""
+    head = list(words)
+    verbs = [verb for verb in registry.shown_to("person") if verb.command.split()[: len(head)] == head]
+    if not verbs:
+        return None
+    own = [verb for verb in verbs if verb.command.split() == head]
+    if own == verbs:
+        return _one(verbs[0])
+    lines = [row(f"/{verb.command}", verb.summary) for verb in sorted(verbs, key=lambda verb: verb.command)]
+    return Card(f"Commands that begin with /{' '.join(head)}:", tuple(lines), hint="`/help COMMAND` tells its form.")
+
+
+def row(command: str, summary: str) -> str:
+    """Return one line of a list of commands."""
+    return f"{command:<24}  {summary}".rstrip()
+
+
+def in_shell(card: Card, *, everywhere: bool = False) -> Card:
+    """Return a card with ``persona mind …`` where it says ``/mind …``.
+
+    Only title and hint are ours for sure; what stands between them may quote a memory, unless ``everywhere`` is given.
+    """
+    title, hint = _typed((card.title, card.hint))
+    card = replace(card, title=title, hint=hint)
+    return replace(card, body=_typed(card.body), detail=_typed(card.detail)) if everywhere else card
+
+
+def _typed(lines: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_SLASH.sub("persona mind", line) for line in lines)
+
+
+def _one(verb: AnyVerb) -> Card:
+    parameters = [(item.option if item.place is None else item.form.strip("[]"), item) for item in parameters_of(verb)]
+    lines = [f"  {name:<24}{item.description}".rstrip() for name, item in parameters]
+    return Card(usage(verb), (verb.summary, *lines))
+
+
+def _commands(registry: Registry) -> list[str]:
+    return [verb.command for verb in registry.shown_to("person")]
