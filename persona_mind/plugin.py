@@ -21,6 +21,7 @@ from persona_mind.backlog.reminders import WAKE, Reminders
 from persona_mind.backlog.service import Backlog
 from persona_mind.backlog.verbs import GUIDE as BACKLOG_GUIDE
 from persona_mind.backlog.verbs import BacklogVerbs
+from persona_mind.capture.blocked import Blocked
 from persona_mind.capture.card import captured
 from persona_mind.capture.pipeline import CARD, Capture
 from persona_mind.facts.search import Views
@@ -79,6 +80,7 @@ class MindPlugin:
         self.counts = Counts(self.access, self.views, self.backlog, host.ui)
         self.quarantine = Quarantine(profile, host.scheduler.now)
         self.capture = Capture(self.access, self.facts, host.ui, self._notice, self._counted)
+        self.blocked = Blocked(self.access, host.ui)
         self.notes = Notes()
         self.moving = Moving(host, self.access, self.facts, self.backlog, self._deferred)
         timers = host.scheduler.call_later if host.capabilities.scheduler else None
@@ -174,12 +176,21 @@ class MindPlugin:
     def message_start(self, session: Session, custom_type: str, text: str, turn: Turn) -> None:
         """Capture from a person's own input that is replayed."""
         self.capture.message(session, custom_type, text, turn)
+        self.blocked.message(session, custom_type, text)
+
+    @hookimpl
+    def tool_result(
+        self, session: Session, tool: str, call_id: str, text: str, parent_tool_call_id: str | None
+    ) -> None:
+        """Suggest the backlog where a delegated task reports itself blocked."""
+        self.blocked.result(session, tool, call_id, text, parent_tool_call_id)
 
     @hookimpl
     def before_agent_start(self, session: Session, prompt: str, turn: Turn) -> list[Block]:
         """Give the model what is remembered."""
         self.moving.turn(session)
-        return self.injection.blocks(session, prompt, self.capture.lines(session, prompt), turn)
+        notes = [*self.capture.lines(session, prompt), *self.blocked.lines(session)]
+        return self.injection.blocks(session, prompt, notes, turn)
 
     @hookimpl
     def agent_start(self, session: Session) -> None:
@@ -189,6 +200,7 @@ class MindPlugin:
     @hookimpl
     def agent_settled(self, session: Session, turn: Turn) -> None:
         """Clear what has expired from disk, now that nobody waits, after what is due was shown."""
+        self.blocked.settled(session)
         if session.leg or not self.access.enabled(session):
             return
         self.reminders.turn(session)
@@ -206,6 +218,7 @@ class MindPlugin:
     def _forget(self, session: Session) -> None:
         self.access.forget(session)
         self.capture.forget(session)
+        self.blocked.forget(session)
         self.injection.forget(session)
         self.notes.release(session)
         self.recorder.forget(session)
