@@ -1,7 +1,7 @@
 """Start-up times: whole processes, interleaved with a baseline, medians and ratios.
 
-The baseline imports pydantic and rich, builds one model and prints one line through a Console: what any program with this
-taste in libraries pays before it does anything.
+The baseline imports pydantic and rich, builds one model and prints one line through a Console: what any program with
+this taste in libraries pays before it does anything.
 """
 
 from __future__ import annotations
@@ -45,7 +45,12 @@ def main() -> None:
     persona = str(Path(sys.executable).with_name("persona"))
     with tempfile.TemporaryDirectory() as home:
         environ = {"HOME": home, "PATH": os.environ.get("PATH", ""), "PI_AGENT_DIR": str(Path(home, "agent"))}
-        seed = [persona, "tool", "memory", '{"action":"remember","term":"long","kind":"note","text":"The port is 5433."}']
+        seed = [
+            persona,
+            "tool",
+            "memory",
+            '{"action":"remember","term":"long","kind":"note","text":"The port is 5433."}',
+        ]
         subprocess.run(seed, env=environ, check=True, stdout=subprocess.DEVNULL)
         commands = {
             "baseline: pydantic + rich, one line": [sys.executable, "-c", BASELINE],
