@@ -22,6 +22,7 @@ from persona_hooks.turn import Turn
 from persona_hooks.verbs import Answer, Call, Outcome, Registry, perform, refusal, validate
 from persona_mind.facts.outcomes import Gone, Opened, Promoted, Recalled, Remembered
 from persona_mind.plugin import MindPlugin
+from persona_mind.safekeeping.outcomes import Erasure
 from persona_mind.status.outcomes import Overview, Report
 
 if TYPE_CHECKING:
@@ -106,6 +107,10 @@ class Mind:
     def forget(self, id: str, **options: Any) -> Gone:  # noqa: A002, ANN401 - the verb's own word; JSON values
         """Forget one fact, everywhere or in one scope."""
         return self._done("memory.forget", Gone, {"id": id, **options})
+
+    def erase(self, id: str, **options: Any) -> Erasure:  # noqa: A002, ANN401 - the verb's own word; JSON values
+        """Erase one memory for good; ``everywhere`` takes others that contain the same words along."""
+        return self._done("memory.erase", Erasure, {"id": id, **options})
 
     def promote(self, id: str, **options: Any) -> Promoted:  # noqa: A002, ANN401 - the verb's own word; JSON values
         """Keep a working fact for good, in the project or in another scope."""

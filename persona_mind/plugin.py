@@ -31,6 +31,7 @@ from persona_mind.injection.pipeline import Injection
 from persona_mind.kernel.access import Access
 from persona_mind.kernel.admitting import Reviewed
 from persona_mind.migration.background import Moving
+from persona_mind.migration.layouts import ROOT as OLD_ROOT
 from persona_mind.migration.verbs import MigrationVerbs
 from persona_mind.notes.service import Notes
 from persona_mind.notes.verbs import GUIDE as NOTES_GUIDE
@@ -40,6 +41,10 @@ from persona_mind.quarantine.service import Quarantine
 from persona_mind.quarantine.verbs import QuarantineVerbs
 from persona_mind.recorder.service import Recorder
 from persona_mind.recorder.verbs import WhyVerbs
+from persona_mind.safekeeping.erasing import Erasing
+from persona_mind.safekeeping.naming import Naming
+from persona_mind.safekeeping.shelf import Quiet, Shelf
+from persona_mind.safekeeping.verbs import SafekeepingVerbs
 from persona_mind.sessions.service import Sessions
 from persona_mind.sessions.verbs import GUIDE as SESSIONS_GUIDE
 from persona_mind.sessions.verbs import SessionVerbs
@@ -81,10 +86,13 @@ class MindPlugin:
         self.quarantine = Quarantine(profile, host.scheduler.now)
         self.capture = Capture(self.access, self.facts, host.ui, self._notice, self._counted)
         self.blocked = Blocked(self.access, host.ui)
-        self.notes = Notes()
+        self.notes = Notes(self.facts.erased)
         self.moving = Moving(host, self.access, self.facts, self.backlog, self._deferred)
         timers = host.scheduler.call_later if host.capabilities.scheduler else None
         self.recorder = Recorder(profile, host.scheduler.now, timers)
+        self.erasing = Erasing(profile, self.recorder, self.views.forget)
+        self.shelf = Shelf(profile)
+        self.quiet = Quiet(self.shelf, self.erasing, timers)
         self.sessions = Sessions(host.agent_dir, host.home, host.scheduler.now, host.scheduler.monotonic)
         self.injection = Injection(
             self.access,
@@ -128,6 +136,7 @@ class MindPlugin:
         registry.add(*archive.verbs())
         moving = MigrationVerbs(self.access, self.moving, self.facts, self.backlog, self._deferred)
         registry.add(*moving.verbs())
+        registry.add(*self._safekeeping().verbs())
         describing = Describing(self.facts, self.backlog, self.notes)
         registry.add(*WhyVerbs(self.access, self.recorder, describing).verbs())
         registry.guide("memory", GUIDE)
@@ -211,9 +220,23 @@ class MindPlugin:
                 self.facts.sweep(scope, permit)
                 self.backlog.sweep(scope.project, permit)
             self.recorder.settle(session)
+            self.quiet.settled()
         except PersonaError:
             return  # the next quiet moment will do; readers leave expired rows out anyway
         self._count(session)
+
+    def _safekeeping(self) -> SafekeepingVerbs:
+        naming = Naming(self.facts, self.backlog, self.notes, self.quarantine)
+        return SafekeepingVerbs(
+            self._host,
+            self.access,
+            naming,
+            self.erasing,
+            self.shelf,
+            self.notes,
+            outside=lambda: [*self.sessions.transcripts, self._host.agent_dir / OLD_ROOT],
+            changed=self._deferred,
+        )
 
     def _forget(self, session: Session) -> None:
         self.access.forget(session)

@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "persona_host": ("persona_hooks", "persona_store"),
 }
 FACULTIES = ("facts", "backlog", "notes", "sessions", "notebook", "people", "moments", "quarantine", "recorder")
-PIPELINES = ("capture", "injection", "consolidation", "migration", "archive")
+PIPELINES = ("capture", "injection", "consolidation", "migration", "archive", "safekeeping")
 # Inside the mind a part may import itself and whatever stands on a lower floor, never its neighbours.
 FLOORS = {"kernel": 0, "recall": 1} | dict.fromkeys(FACULTIES, 2) | dict.fromkeys(PIPELINES, 3)
 PLUGIN_FLOOR = 4

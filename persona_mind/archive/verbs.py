@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import RefusedError
 from persona_hooks.verbs import Verb
 from persona_mind.archive import words
 from persona_mind.archive.params import Export, Import
-from persona_mind.kernel.admitting import admitted
+from persona_mind.kernel.paths import named_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -64,7 +63,7 @@ class ArchiveVerbs:
         """Read everything, judge every entry, write what may come in."""
         scope, permit = self.access.enter(call)
         _require_person(call)
-        path = self._path(call, params.path)
+        path = named_path(call, self.host.home, params.path)
         # Reading other programs' files is for those who move in.
         from persona_mind.archive.importing import Importer, Wish  # noqa: PLC0415
         from persona_mind.archive.tree import read_tree  # noqa: PLC0415 - as above
@@ -91,7 +90,7 @@ class ArchiveVerbs:
         scope, permit = self.access.enter(call)
         _require_person(call)
         name = params.path or f"persona-mind-{self.facts.now().date().isoformat()}.zip"
-        path = self._path(call, name)
+        path = named_path(call, self.host.home, name)
         # Writing archives is for those who move out.
         from persona_mind.archive.exporting import archive_of  # noqa: PLC0415
         from persona_mind.archive.outcomes import Exported  # noqa: PLC0415 - as above
@@ -110,12 +109,6 @@ class ArchiveVerbs:
         from persona_mind.notes.archived import NotesPart  # noqa: PLC0415 - as in take_in
 
         return FactsPart(self.facts.files), BacklogPart(self.backlog), NotesPart(self.notes)
-
-    def _path(self, call: Call, given: str) -> Path:
-        """Return the path that a person names; one that holds a secret is not repeated by anybody."""
-        text = admitted(given.strip(), call.origin, "path").text
-        place = self.host.home / text[2:] if text.startswith("~/") else Path(text)
-        return call.session.cwd / place
 
     def _intake(self, call: Call, scope: Scope, permit: Permit, progress: _Progress, *, rehearse: bool) -> Intake:
         from persona_mind.kernel.erased import Erased  # noqa: PLC0415 - as in take_in

@@ -53,6 +53,7 @@ class Add(Params):
     again: Annotated[bool, Field(description="Queue it anew although the same was taken, done or dropped before.")] = (
         False
     )
+    insist: Annotated[bool, Field(description="Take it in although it was erased for good; a person's to say.")] = False
 
 
 class List(Params):

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from persona_hooks.errors import InvalidError, NotFoundError
+from persona_hooks.errors import InvalidError, NotFoundError, PersonaError, UncertainError
 from persona_mind.backlog import transitions
 from persona_mind.backlog.files import BacklogFiles
 from persona_mind.backlog.handles import resolve
 from persona_mind.backlog.model import ACTIVE, KIND, Item, State, milliseconds
 from persona_mind.kernel import clock, identity
 from persona_mind.kernel.approvals import approvals_of
+from persona_mind.kernel.erased import Erased
 from persona_mind.kernel.rowfields import LIFE_HOURS, MAX_TEXT, units
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Draft:
         due: When to remind of it.
         ttl_hours: How long it lives; None for 48 hours. A later deadline extends it.
         again: Queue it anew although it was taken, done or dropped before.
+        insist: Its person wants it although it was erased for good.
     """
 
     text: Admitted
@@ -47,6 +49,7 @@ class Draft:
     due: datetime | None = None
     ttl_hours: float | None = None
     again: bool = False
+    insist: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ class Backlog:
 
     def __init__(self, profile: Profile, now: Now) -> None:
         self.files = BacklogFiles(profile)
+        self.erased = Erased(profile)
         self.now = now
 
     def own(self, scope: Scope, *, everyone: bool = False, states: Collection[State] = ()) -> list[Item]:
@@ -111,13 +115,32 @@ class Backlog:
 
         Raises:
             InvalidError: The text is empty or too long, or it would live past the year 9999.
-            RefusedError: The owner took or closed the same item, and it was not asked for anew.
+            RefusedError: The owner took or closed the same item, and it was not asked for anew; or its text was
+                erased for good, and nobody insists on it.
+            UncertainError: It was queued, but still counts as erased.
         """
         now = self.now()
         document = self._document(scope.project)
-        change = transitions.Add(document, _item(scope, draft, now), now, draft.again)
+        item = _item(scope, draft, now)
+        if not draft.insist:
+            self.erased.require(item.text, item.tags)
+        change = transitions.Add(document, item, now, draft.again)
         self.files.profile.update(document, change, check=permit)
+        if draft.insist:
+            self._insist(item, permit)
         return Queued(change.result, change.refreshed)
+
+    def _insist(self, item: Item, permit: Permit) -> None:
+        try:
+            with self.files.profile.transaction(permit) as transaction:
+                self.erased.lift(transaction, item.text, item.tags)
+        except PersonaError as error:
+            raise UncertainError(
+                "It is queued, but it still counts as erased: saying it again will be refused.",
+                changed="yes",
+                reason="partly_done",
+                cause=error.reason,
+            ) from error
 
     def take(self, scope: Scope, handle: str, permit: Permit) -> Moved:
         """Take an item; taking it once more changes nothing.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from persona_hooks.errors import RefusedError
 from persona_hooks.verbs import EVERYONE, Verb
 from persona_mind.backlog import words
 from persona_mind.backlog.lines import due_label, shown
@@ -62,12 +63,18 @@ class BacklogVerbs:
         """Admit every text, then queue the item."""
         scope, permit = self.access.enter(call)
         now = self.backlog.now()
+        if not params.insist:
+            # Before a stranger's words are held for a person: what was erased is not kept in quarantine either.
+            self.backlog.erased.require(params.text, params.tags)
+        elif call.origin != "user":
+            raise RefusedError("Only a person takes back what was erased.", reason="not_a_person", field="insist")
         draft = Draft(
             text=admitted(params.text.strip(), call.origin, "text"),
             tags=tuple(admitted(tag.strip(), call.origin, "tags") for tag in params.tags),
             due=deadline(params.due, params.due_in_seconds, now),
             ttl_hours=params.ttl_hours,
             again=params.again,
+            insist=params.insist,
         )
         notice = self.notice()
         queued = self.backlog.add(scope, draft, permit)

@@ -62,6 +62,7 @@ class Remember(Params):
     derived_from: Annotated[
         tuple[OtherId, ...], Field(max_length=MAX_DERIVED, description="Ids of facts that it was made from.")
     ] = ()
+    insist: Annotated[bool, Field(description="Take it in although it was erased for good; a person's to say.")] = False
 
 
 class Recall(Params):

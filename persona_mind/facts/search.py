@@ -137,6 +137,11 @@ class Views:
                 self._views.popitem(last=False)
             return known
 
+    def forget(self) -> None:
+        """Let every view go, and every word that it was made of."""
+        with self._lock:
+            self._views.clear()
+
     def search(self, scope: Scope, tiers: Iterable[Tier], query: str, limit: int, now: datetime) -> Found:
         """Return the best facts for a query among what the owner sees."""
         return self.view(scope, tiers, now).search(query, limit)

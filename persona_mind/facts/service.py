@@ -17,6 +17,7 @@ from persona_mind.facts.model import TIERS, Fact, Kind, LongFact, Tier, WorkingF
 from persona_mind.facts.resolve import resolve
 from persona_mind.kernel import clock, identity
 from persona_mind.kernel.approvals import approvals_of
+from persona_mind.kernel.erased import Erased
 from persona_mind.kernel.rowfields import LIFE_HOURS, MAX_TEXT, units
 from persona_mind.kernel.scope import DEFAULT_SEGMENT
 
@@ -38,6 +39,7 @@ class Draft:
         tier: Where it goes.
         ttl_hours: How long a working fact lives; None for 48 hours.
         supersedes: The id of a fact that it replaces.
+        insist: Its person wants it although it was erased for good.
     """
 
     kind: Kind
@@ -48,6 +50,7 @@ class Draft:
     supersedes: str | None = None
     source: Admitted | None = None
     derived_from: tuple[str, ...] = ()
+    insist: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ class Facts:
 
     def __init__(self, profile: Profile, now: Now) -> None:
         self.files = FactFiles(profile)
+        self.erased = Erased(profile)
         self.now = now
 
     def visible(self, scope: Scope, tiers: Iterable[Tier] = TIERS) -> list[Held]:
@@ -100,18 +104,23 @@ class Facts:
 
         Raises:
             InvalidError: A text is empty or too long, or a working fact's hours do not fit.
-            NotFoundError, RefusedError: ``supersedes`` names nothing, several facts, or another persona's.
-            UncertainError: It was written, but what it supersedes could not be retired.
+            NotFoundError, RefusedError: ``supersedes`` names nothing, several facts, or another persona's; or the
+                text was erased for good, and nobody insists on it.
+            UncertainError: It was written, but what it supersedes could not be retired, or it still counts as erased.
         """
         now = self.now()
         fact = _fact(scope, draft, now)
         with self.files.profile.transaction(permit) as transaction:
+            if not draft.insist:
+                self.erased.require(fact.text, fact.tags)
             old = self._superseded(scope, draft.supersedes)
             if any(held.fact.key == fact.key for held in old):
                 # The same fact said again, perhaps for another tier: it replaces no other one.
                 fact = fact.model_copy(update={"supersedes": None})
             saved = self._record(transaction, scope, draft.tier, fact, old)
             self._retire(transaction, scope, [held for held in old if held.tier != draft.tier], after=saved)
+            if draft.insist:
+                self._insist(transaction, fact)
         return saved
 
     def forget(self, scope: Scope, handle: str, permit: Permit, *, tier: Tier | None = None) -> Forgotten:
@@ -161,6 +170,17 @@ class Facts:
             with self.files.profile.transaction(permit) as transaction:
                 transaction.update(document, rewrite.sweep(now))
         return expired
+
+    def _insist(self, transaction: Transaction, fact: Fact) -> None:
+        try:
+            self.erased.lift(transaction, fact.text, fact.tags)
+        except PersonaError as error:
+            raise UncertainError(
+                "It is kept, but it still counts as erased: saying it again will be refused.",
+                changed="yes",
+                reason="partly_done",
+                cause=error.reason,
+            ) from error
 
     def _superseded(self, scope: Scope, handle: str | None) -> list[Held]:
         if handle is None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import one_line
+from persona_hooks.errors import RefusedError
 from persona_hooks.verbs import EVERYONE, Verb
 from persona_mind.facts import words
 from persona_mind.facts.outcomes import Gone, Line, Opened, Promoted, Recalled, Remembered
@@ -70,6 +71,11 @@ class MemoryVerbs:
     def remember(self, call: Call, params: Remember) -> Remembered:
         """Admit every text, then write the fact."""
         scope, permit = self.access.enter(call)
+        if not params.insist:
+            # Before a stranger's words are held for a person: what was erased is not kept in quarantine either.
+            self.facts.erased.require(params.text, params.tags)
+        elif call.origin != "user":
+            raise RefusedError("Only a person takes back what was erased.", reason="not_a_person", field="insist")
         draft = Draft(
             kind=params.kind,
             text=admitted(params.text.strip(), call.origin, "text"),
@@ -79,6 +85,7 @@ class MemoryVerbs:
             supersedes=params.supersedes,
             source=None if params.source is None else admitted(params.source, call.origin, "source"),
             derived_from=params.derived_from,
+            insist=params.insist,
         )
         notice = self.notice()
         saved = self.facts.remember(scope, draft, permit)

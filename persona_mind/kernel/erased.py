@@ -1,20 +1,23 @@
-"""What was erased and must not come back by an import, whatever kind it comes under."""
+"""What was erased and must not come back, under whatever kind, tags or id it comes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from persona_hooks.errors import RefusedError
 from persona_mind.kernel.identity import key, semantic
 from persona_mind.kernel.kinds import KINDS
 from persona_store.tombstones import Tombstones
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from persona_store.transaction import Profile
+    from persona_store.transaction import Profile, Transaction
 
 BACKLOG: Final = "backlog"
 """What stands in an item's identity where a fact has its kind."""
+ERASED: Final = "erased"
+"""The reason of a refusal that only a person who insists can lift."""
 
 
 class Erased:
@@ -31,7 +34,48 @@ class Erased:
         Raises:
             CorruptError: There are tombstones, but the key to read them is gone.
         """
-        kept = tuple(tags)
-        return self._tombstones.any_stands(
-            semantic(key(kind, text, with_tags)) for kind in (*KINDS, BACKLOG) for with_tags in {kept, ()}
-        )
+        return self._tombstones.any_stands(_stones(text, tags))
+
+    def require(self, text: str, tags: Iterable[str] = ()) -> None:
+        """Refuse a text that was erased.
+
+        Raises:
+            RefusedError: It was; its reason is ``ERASED``.
+            CorruptError: As ``stands``.
+        """
+        if self.stands(text, tags):
+            raise RefusedError(
+                "This was erased for good, so it is not taken in again. A person who wants it back says so: "
+                "`/mind remember … --insist`.",
+                reason=ERASED,
+                field="text",
+            )
+
+    def lift(self, transaction: Transaction, text: str, tags: Iterable[str] = ()) -> bool:
+        """Let a text come in again, since its person insists; return whether it had been erased."""
+        standing = [stone for stone in _stones(text, tags) if self._tombstones.stands(stone)]
+        for stone in standing:
+            self._tombstones.lift(transaction, stone)
+        return bool(standing)
+
+
+def stone(text: str) -> str:
+    """Return what the tombstone of a text is made of, whatever its kind and its tags were."""
+    return semantic(key(KINDS[-1], text, ()))
+
+
+def stone_of_id(handle: str) -> str:
+    """Return what the tombstone of an id is made of: it tells that there is nothing left to erase under that id."""
+    return f"id:{handle}"
+
+
+def stone_of_row(row: Mapping[str, Any]) -> str | None:
+    """Return what the tombstone of a document's row is made of; None for a row that has no text."""
+    arguments = row.get("arguments")
+    text = arguments.get("text") if isinstance(arguments, dict) else row.get("text")
+    return stone(text) if isinstance(text, str) else None
+
+
+def _stones(text: str, tags: Iterable[str]) -> set[str]:
+    kept = tuple(tags)
+    return {semantic(key(kind, text, with_tags)) for kind in (*KINDS, BACKLOG) for with_tags in (kept, ())}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from persona_hooks.ports import Entry, Session
     from persona_mind.kernel.access import Permit
+    from persona_mind.kernel.erased import Erased
     from persona_mind.kernel.kinds import Kind
     from persona_mind.kernel.scope import Scope
     from persona_store.admission import Admitted
@@ -70,7 +71,8 @@ class _Replayed:
 class Notes:
     """The notes of all sessions. Nothing is kept here but the last replay of a few of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, erased: Erased | None = None) -> None:
+        self._erased = erased
         self._replayed: OrderedDict[str, _Replayed] = OrderedDict()
 
     def view(self, session: Session, scope: Scope) -> View:
@@ -88,7 +90,7 @@ class Notes:
             replayed, _ = self._read(session)
         view = replayed.views.get(scope.segment)
         if view is None:
-            view = replayed.views[scope.segment] = View(_of(scope, replayed.history))
+            view = replayed.views[scope.segment] = View(self._shown(_of(scope, replayed.history)))
         return view
 
     def read(self, session: Session, scope: Scope, handle: str) -> Note:
@@ -104,6 +106,7 @@ class Notes:
 
         Raises:
             InvalidError: There is nothing in the text.
+            RefusedError: It was erased for good.
             CapacityError: A bound is reached.
             ConflictError: The conversation went on, or the owner changed.
         """
@@ -111,6 +114,8 @@ class Notes:
         wanted = normal_text(text)
         if not wanted:
             raise InvalidError("text: there is nothing to note in it.", field="text")
+        if self._erased is not None:
+            self._erased.require(text)
         within("note_text", units(text))
         within("note_source", units(source))
 
@@ -151,6 +156,11 @@ class Notes:
     def release(self, session: Session) -> None:
         """Let go of what is kept of a session."""
         self._replayed.pop(session.id, None)
+
+    def _shown(self, notes: list[Note]) -> tuple[Note, ...]:
+        """Return notes without those whose text was erased: no log can be changed, and other branches keep them."""
+        erased = self._erased
+        return tuple(note for note in notes if erased is None or not erased.stands(note.text))
 
     def _append(self, session: Session, decide: Callable[[History], Event | str], permit: Permit) -> Done:
         """Append what ``decide`` makes of the branch; an id from it means that there is nothing to write."""

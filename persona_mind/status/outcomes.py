@@ -70,6 +70,22 @@ class Store(Outcome):
     detail: str = ""
 
 
+class Finding(Outcome):
+    """One thing that safekeeping found, or put right before.
+
+    Attributes:
+        word: What, stable for programs.
+        weight: ``note`` needs nobody, ``warning`` and ``error`` do.
+        path: Below the profile's root where it can be.
+        advice: What to do.
+    """
+
+    word: str
+    weight: Literal["note", "warning", "error"]
+    path: str
+    advice: str
+
+
 class Report(Outcome):
     """How the mind fares.
 
@@ -79,6 +95,8 @@ class Report(Outcome):
             ``failed`` with the error's type.
         lacking: What the host lacks, each with what it costs.
         warnings: What needs a look.
+        backup: The name of the latest backup inside the profile; None where there is none.
+        findings: What safekeeping found over the whole profile.
     """
 
     root: str
@@ -99,6 +117,8 @@ class Report(Outcome):
     second_opinion: str
     lacking: tuple[str, ...]
     warnings: tuple[str, ...]
+    backup: str | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 class Switched(Outcome):

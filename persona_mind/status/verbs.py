@@ -12,7 +12,7 @@ from persona_mind.backlog.lines import shown as judged
 from persona_mind.facts.files import rows
 from persona_mind.facts.shown import shown
 from persona_mind.status import words
-from persona_mind.status.outcomes import Doctor, Off, On, Overview, Report, Snapshot, Store, Switched
+from persona_mind.status.outcomes import Doctor, Finding, Off, On, Overview, Report, Snapshot, Store, Switched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from persona_mind.quarantine.service import Quarantine
     from persona_store.document import Document
     from persona_store.document import Snapshot as Version
+    from persona_store.transaction import Profile
 
 T = TypeVar("T")
 
@@ -106,6 +107,8 @@ class MindVerbs:
         )
         stores += (_examined("backlog", self.backlog.files.document(scope.project), self._unsafe),)
         stores += (_examined("quarantine", self.quarantine.document, lambda _: 0),)
+        findings = _findings(self.facts.files.profile)
+        known = {store.path for store in stores if store.state in {"invalid", "unusable"}}
         obstacle = None if scope.project.home else self.obstacle(scope.project)
         return Report(
             root=str(self.facts.files.profile.root),
@@ -132,8 +135,15 @@ class MindVerbs:
             warnings=tuple(
                 _warning(store) for store in stores if store.state in {"invalid", "unusable"} or store.withheld
             )
+            + tuple(
+                f"{found.path}: {found.word}"
+                for found in findings
+                if found.weight != "note" and str(self.facts.files.profile.root / found.path) not in known
+            )
             + ((obstacle,) if obstacle else ())
             + tuple(f"plugin {item.name}: {item.detail}" for item in self.host.state() if item.state != "loaded"),
+            backup=_latest_backup(self.facts.files.profile),
+            findings=findings,
         )
 
     def off(self, call: Call, _: NoParams) -> Switched:
@@ -157,6 +167,30 @@ class MindVerbs:
     def _switch(self, call: Call, *, on: bool) -> Switched:
         changed, durable = self.access.switch(call.session, on=on)
         return Switched(changed="yes" if changed else "no", enabled=on, durable=durable, shared=call.session.shared)
+
+
+def _findings(profile: Profile) -> tuple[Finding, ...]:
+    # Looking a whole profile over is for those who ask.
+    from persona_store.doctor import examine  # noqa: PLC0415
+
+    try:
+        found = examine(profile)
+    except PersonaError as error:
+        return (Finding(word=error.reason, weight="error", path=str(profile.root), advice=error.message),)
+    told = [Finding(word=one.word, weight=one.weight, path=one.path, advice=one.advice) for one in found]
+    return tuple(
+        one.model_copy(update={"advice": f"{one.advice}: `/mind merge`"}) if one.word == "conflict_copy" else one
+        for one in told
+    )
+
+
+def _latest_backup(profile: Profile) -> str | None:
+    from persona_store.backup import dailies  # noqa: PLC0415 - as above
+
+    try:
+        return next(reversed(dailies(profile.root)), None)
+    except OSError:
+        return None  # what is wrong with it stands among the findings
 
 
 def _second_opinion() -> str:

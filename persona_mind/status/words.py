@@ -72,6 +72,8 @@ def report(outcome: Report) -> Card:
         *(_store(store) for store in outcome.stores),
         f"waiting for a person: {outcome.waiting} (`/mind quarantine`)",
         f"second opinion on what strangers bring: {outcome.second_opinion}{_EXTRA.get(outcome.second_opinion, '')}",
+        f"latest daily backup: {outcome.backup or 'none yet'} (`/mind backups`)",
+        *(f"safekeeping, {found.weight}: {found.path}: {found.word}: {found.advice}" for found in outcome.findings),
         *(f"lacking: {item}" for item in outcome.lacking),
         *(f"warning: {item}" for item in outcome.warnings),
     ]

@@ -1,0 +1,1 @@
+"""Erasing for good, backups, restoring, and what cloud folders left behind."""

@@ -1,0 +1,155 @@
+"""Erasing for good: begun on paper, done by the engine in every file, in the recorder and in what is kept in memory."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from persona_hooks.errors import PersonaError, RefusedError, UncertainError
+from persona_mind.kernel.erased import stone, stone_of_id
+from persona_mind.safekeeping.naming import holding, says_the_same
+from persona_mind.safekeeping.plan import Begun, Plan
+from persona_store.oserrors import partly
+from persona_store.rows import RawCodec
+from persona_store.tombstones import Tombstones
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from persona_mind.kernel.access import Permit
+    from persona_mind.recorder.service import Recorder
+    from persona_mind.safekeeping.naming import Holding, Named
+    from persona_store.erase import Erased, Target
+    from persona_store.transaction import Profile
+
+_NAMED: Final = 5
+
+
+@dataclass(slots=True)
+class _Logs:
+    """The recorder's logs in backups, as a place of the engine's; they hold ids and no words."""
+
+    root: Path
+    ids: tuple[str, ...]
+    name: str = "recorder"
+
+    def erase(self, target: Target) -> list[Path]:
+        """Take turns with one of the ids out."""
+        from persona_store.copies import sweep_backups  # noqa: PLC0415 - few commands erase
+
+        del target
+        return [self.root / relative for relative in sweep_backups(self.root, self)]
+
+    def in_bytes(self, data: bytes) -> bool:
+        """Leave whatever is no log."""
+        del data
+        return False
+
+    def in_row(self, raw: bytes) -> bool:
+        """Return whether a row is a turn in which one of the ids stood."""
+        row = RawCodec().decode(raw)
+        items = row.get("items") if row is not None else None
+        listed = items if isinstance(items, list) else []
+        return any(isinstance(item, dict) and item.get("id") in self.ids for item in listed)
+
+
+@dataclass(frozen=True, slots=True)
+class Erasing:
+    """Erasing in one profile.
+
+    Attributes:
+        profile: Whose files are swept.
+        recorder: Its logs of ids.
+        forget: Lets go of what this process keeps in memory.
+    """
+
+    profile: Profile
+    recorder: Recorder
+    forget: Callable[[], None]
+
+    def was_erased(self, handle: str) -> bool:
+        """Return whether something was erased under this id."""
+        return Tombstones(self.profile).stands(stone_of_id(handle))
+
+    def erase(self, named: Named, outside: Iterable[Path], permit: Permit, *, everywhere: bool) -> Erased:
+        """Erase what an id names, wherever its words stand.
+
+        Raises:
+            RefusedError: Other memories contain the words, and nobody asked for these to go; nothing was changed.
+            UncertainError, StorageError, BusyError: It is finished by erasing again, or at the next quiet moment.
+        """
+        from persona_store.erase import Target  # noqa: PLC0415 - few commands erase
+
+        words = Target(named.texts, ())
+        found = list(holding(self.profile, words))
+        others = [row for row in found if not says_the_same(row.text, named.texts)]
+        if others and not everywhere:
+            raise _contained(others)
+        texts = dict.fromkeys((*named.texts, *(row.text for row in found if words.in_value(row.text))))
+        ids = dict.fromkeys((*sorted(named.ids), *(row.id for row in found if row.id)))
+        keys = {stone(text) for text in (*texts, *(row.text for row in found if row.text))}
+        keys |= {stone_of_id(handle) for handle in ids}
+        begun = Begun(id=named.id, texts=tuple(texts), keys=tuple(sorted(keys)), ids=tuple(ids))
+        plan = Plan(self.profile)
+        plan.add(begun, permit)
+        try:
+            return self._run(begun, outside, permit)
+        except PersonaError as error:
+            if error.changed == "no":
+                _call_off(plan, begun, error)
+            raise
+
+    def finish(self) -> int:
+        """Complete every erasure that was interrupted; return how many there were.
+
+        Raises:
+            PersonaError: One cannot be completed yet.
+        """
+        begun = Plan(self.profile).begun()
+        for one in begun:
+            self._run(one, (), None)
+        return len(begun)
+
+    def _run(self, begun: Begun, outside: Iterable[Path], permit: Permit | None) -> Erased:
+        from persona_store.erase import Target, erase  # noqa: PLC0415 - few commands erase
+
+        places = (_Logs(self.profile.root, begun.ids),)
+        try:
+            with partly():
+                # Its logs have locks of their own, and their previous versions go with those of all documents.
+                dropped = self.recorder.drop(begun.ids, permit)
+            with partly() if dropped else nullcontext():
+                done = erase(
+                    self.profile, Target(begun.texts, begun.keys), places=places, outside=outside, check=permit
+                )
+        finally:
+            self.forget()
+        with partly():
+            Plan(self.profile).drop(begun)
+        return done
+
+
+def _call_off(plan: Plan, begun: Begun, error: PersonaError) -> None:
+    """Nothing has been erased yet, and its person is told so: then it must not happen later by itself either."""
+    try:
+        plan.drop(begun)
+    except PersonaError:
+        raise UncertainError(
+            "It could not be erased yet; it will be at the next quiet moment, or when you erase it again.",
+            reason="erase_begun",
+            cause=error.reason,
+        ) from error
+
+
+def _contained(others: list[Holding]) -> RefusedError:
+    ids = [row.id for row in others if row.id]
+    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    return RefusedError(
+        f"Other memories contain the same words: {', '.join(ids[:_NAMED])}{more}. Nothing was erased. Erase or forget "
+        "these first, or say `--everywhere` to erase them, too.",
+        reason="contained",
+        ids=ids[:_NAMED],
+        total=len(others),
+    )

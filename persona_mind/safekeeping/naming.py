@@ -1,0 +1,145 @@
+"""From an id to what a person wants erased: its words, and everything of the profile that holds them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from persona_hooks.errors import CorruptError, NotFoundError, RefusedError, UnsupportedVersionError
+from persona_mind.facts.model import TIERS
+from persona_mind.facts.resolve import resolve
+from persona_mind.kernel.identity import normal_text
+from persona_mind.quarantine.model import strings
+from persona_store.document import Document
+from persona_store.layout import documents_below, family_of
+from persona_store.rows import RawCodec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from persona_hooks.ports import Session
+    from persona_mind.backlog.service import Backlog
+    from persona_mind.facts.service import Facts
+    from persona_mind.kernel.scope import Scope
+    from persona_mind.notes.service import Notes
+    from persona_mind.quarantine.model import Held
+    from persona_mind.quarantine.service import Quarantine
+    from persona_mind.safekeeping.outcomes import What
+    from persona_store.erase import Target
+    from persona_store.transaction import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What an id names.
+
+    Attributes:
+        texts: Its words as they are stored, in every spelling that was found.
+        ids: Every id that it is recorded under.
+    """
+
+    what: What
+    id: str
+    texts: tuple[str, ...]
+    ids: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """The faculties that have ids."""
+
+    facts: Facts
+    backlog: Backlog
+    notes: Notes
+    quarantine: Quarantine
+
+    def named(self, session: Session, scope: Scope, handle: str) -> Named:
+        """Return what an id names among everything that the owner can see, expired rows included.
+
+        Raises:
+            NotFoundError: It names nothing.
+            RefusedError: It names several things.
+        """
+        found = self._fact(scope, handle) or self._item(scope, handle) or self._note(session, scope, handle)
+        found = found or self._held(scope, handle)
+        if found is None:
+            raise NotFoundError(
+                "No fact, backlog item, note or held call of this id is visible here; recall and the lists show those "
+                "that are.",
+                field="id",
+            )
+        return found
+
+    def _fact(self, scope: Scope, handle: str) -> Named | None:
+        rows = self.facts.files.read(scope, TIERS)
+        if not any(handle in held.fact.handles for held in rows):
+            return None
+        found = resolve(rows, handle)
+        ids = frozenset[str]().union(*(held.fact.handles for held in found))
+        return Named("fact", found[0].fact.id, _texts(held.fact.text for held in found), ids)
+
+    def _item(self, scope: Scope, handle: str) -> Named | None:
+        items = [item for item in self.backlog.files.document(scope.project).read().values if handle in item.handles]
+        items = [item for item in items if item.id == handle] or items
+        if not items:
+            return None
+        if len({item.key for item in items}) > 1:
+            raise RefusedError("This id names several items; nothing was erased.", reason="ambiguous_id", field="id")
+        return Named("item", handle, _texts(item.text for item in items), frozenset(item.id for item in items))
+
+    def _note(self, session: Session, scope: Scope, handle: str) -> Named | None:
+        note = next((note for note in self.notes.view(session, scope).notes if note.id == handle), None)
+        return None if note is None else Named("note", note.id, (note.text,), frozenset({note.id}))
+
+    def _held(self, scope: Scope, handle: str) -> Named | None:
+        held = next((held for held in self.quarantine.waiting(scope) if held.id == handle), None)
+        return None if held is None else Named("held call", held.id, _looked_at(held), frozenset({held.id}))
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """One row of a live document that holds some words."""
+
+    document: str
+    id: str
+    text: str
+
+
+def holding(profile: Profile, target: Target) -> Iterator[Holding]:
+    """Yield every row of every live document that an erasure of these words would take. Reads only."""
+    for relative in documents_below(profile.root):
+        try:
+            rows = Document(profile.root, relative, RawCodec(), family_of(relative)).read().rows
+        except (CorruptError, UnsupportedVersionError):
+            continue  # the erasure leaves it and names it
+        for row in rows:
+            if row.value is not None and target.in_value(row.value):
+                yield Holding(relative, str(row.value.get("id", "")), _text(row.value))
+
+
+def says_the_same(one: str, texts: Iterable[str]) -> bool:
+    """Return whether two texts differ in spelling only."""
+    return normal_text(one) in set(map(normal_text, texts))
+
+
+def _text(row: dict[str, Any]) -> str:
+    arguments = row.get("arguments")
+    text = arguments.get("text") if isinstance(arguments, dict) else row.get("text")
+    return text if isinstance(text, str) else ""
+
+
+def _looked_at(held: Held) -> tuple[str, ...]:
+    """Return the words that a person was to look at; what else a call holds is names and numbers."""
+    digests = {wait.digest for wait in held.waits}
+    texts = [text for _, text in strings(held.arguments or {})]
+    found = [text for text in texts if _digest(text) in digests or _digest(text.strip()) in digests]
+    return _texts(found or texts)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _texts(found: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,105 @@
+"""What the safekeeping verbs return. No outcome holds the text of a memory."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from persona_hooks.verbs import Outcome
+
+What = Literal["fact", "item", "note", "held call", "nothing"]
+
+
+class Left(Outcome):
+    """A file that still holds an erased text, or that could not be searched.
+
+    Attributes:
+        outside: It is no part of the profile.
+    """
+
+    path: str
+    outside: bool
+
+
+class Erasure(Outcome):
+    """Something was erased.
+
+    Attributes:
+        what: What the id named; ``nothing`` where it was erased before.
+        rows: How many rows of live documents went.
+        files: The files that were changed.
+        left: What still holds the text.
+        finished: How many interrupted erasures were completed on the way.
+    """
+
+    id: str
+    what: What
+    rows: int = 0
+    files: tuple[str, ...] = ()
+    left: tuple[Left, ...] = ()
+    finished: int = 0
+
+
+class BackedUp(Outcome):
+    """A backup was made."""
+
+    changed: Literal["yes"] = "yes"
+    path: str
+    files: int
+
+
+class Shelved(Outcome):
+    """One backup inside the profile.
+
+    Attributes:
+        made: When, RFC 3339; empty where it is damaged.
+    """
+
+    name: str
+    made: str
+    files: int = 0
+
+
+class BackupsListed(Outcome):
+    """The backups inside the profile, the latest last."""
+
+    folder: str
+    backups: tuple[Shelved, ...]
+
+
+class BroughtBack(Outcome):
+    """A backup was restored.
+
+    Attributes:
+        documents: The documents that changed.
+        withheld: How many rows stayed out, since they were erased.
+        untouched: Documents that the backup does not know; they are as they were.
+        kept: The backup of what was replaced; None where there was nothing.
+    """
+
+    path: str
+    documents: tuple[str, ...]
+    withheld: int
+    untouched: tuple[str, ...]
+    kept: str | None = None
+
+
+class TakenIn(Outcome):
+    """One conflict copy.
+
+    Attributes:
+        merged: It was taken in and removed; otherwise it cannot be read and lies where it was.
+    """
+
+    path: str
+    document: str
+    merged: bool
+    added: int = 0
+    withheld: int = 0
+
+
+class Merged(Outcome):
+    """What became of the conflict copies."""
+
+    copies: tuple[TakenIn, ...] = Field(default=())

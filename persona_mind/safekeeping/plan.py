@@ -1,0 +1,91 @@
+"""Erasures that have begun: written down before the first word goes, so that whatever interrupts one, it is finished.
+
+After an interruption the id may name nothing any more while a backup still holds the words; then only this file knows
+them. They stand in it encoded, or the sweep would take the file for one more copy. It goes with the last erasure.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from persona_hooks.errors import CorruptError
+from persona_store import commit, files, syncfiles
+from persona_store.oserrors import storage_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from persona_store.transaction import Profile
+
+FILE: Final = "erasing.plan"
+_MAX_BYTES: Final = 16 * 1024 * 1024
+
+
+class Begun(BaseModel):
+    """One erasure: under which id, what goes, and what its tombstones are made of."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", defer_build=True)
+
+    id: str
+    texts: tuple[str, ...]
+    keys: tuple[str, ...]
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The erasures of one profile that have begun. Making this and asking it create nothing on disk."""
+
+    profile: Profile
+
+    def begun(self) -> list[Begun]:
+        """Return them, the oldest first.
+
+        Raises:
+            CorruptError: The file cannot be read.
+        """
+        with storage_errors(self.profile.root / FILE):
+            try:
+                with files.open_directory(self.profile.root, []) as directory:
+                    data = directory.read_head(FILE, _MAX_BYTES)
+            except FileNotFoundError:
+                return []
+        try:
+            return TypeAdapter(list[Begun]).validate_json(base64.b85decode(data))
+        except (ValueError, ValidationError):
+            raise CorruptError(
+                f"{self.profile.root / FILE} cannot be read, so an interrupted erasure cannot be finished. Remove it "
+                "and erase again.",
+                reason="erasing_plan",
+                path=os.fspath(self.profile.root / FILE),
+            ) from None
+
+    def add(self, new: Begun, check: Callable[[], None] | None = None) -> None:
+        """Write down that an erasure begins; durable when this returns."""
+        with self.profile.transaction(check):
+            self._write([*(old for old in self.begun() if old.id != new.id), new])
+
+    def drop(self, done: Begun) -> None:
+        """Take note that an erasure is complete; durable when this returns."""
+        with self.profile.transaction():
+            begun = self.begun()
+            kept = [old for old in begun if old != done]
+            if kept != begun:
+                self._write(kept)
+
+    def _write(self, begun: list[Begun]) -> None:
+        root = self.profile.root
+        with storage_errors(root / FILE), files.open_directory(root, [], create=True) as directory:
+            if begun:
+                plain = json.dumps([one.model_dump(mode="json") for one in begun]).encode()
+                syncfiles.put(directory, FILE, base64.b85encode(plain))
+                return
+            commit.sweep(directory, FILE)
+            directory.unlink(FILE)
+            directory.sync()

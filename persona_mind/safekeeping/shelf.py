@@ -1,0 +1,173 @@
+"""The backups of a profile: made, listed, restored, and taken by themselves once a day when nobody waits."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from persona_hooks.errors import NotFoundError, PersonaError, RefusedError
+from persona_mind.kernel.erased import stone_of_row
+from persona_mind.kernel.identity import key, semantic
+from persona_mind.safekeeping.outcomes import Shelved, TakenIn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from persona_mind.kernel.access import Permit
+    from persona_mind.safekeeping.erasing import Erasing
+    from persona_store.backup import Restored
+    from persona_store.transaction import Profile
+
+BEHIND: Final = 5.0
+"""Seconds after a turn, so that neither the person nor the next turn waits for a backup."""
+_NAMED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The backups of one profile. Making it touches no disk."""
+
+    profile: Profile
+
+    def make(self, target: Path, permit: Permit) -> int:
+        """Make a backup and return how many files it holds.
+
+        Raises:
+            RefusedError: Something of that name exists.
+        """
+        from persona_store import backup  # noqa: PLC0415 - few commands make one
+
+        return len(backup.verify(backup.backup(self.profile, target, check=permit)))
+
+    @property
+    def folder(self) -> Path:
+        """Where the backups inside the profile lie."""
+        from persona_store.layout import BACKUPS  # noqa: PLC0415 - as in make
+
+        return self.profile.root / BACKUPS
+
+    def listed(self) -> list[Shelved]:
+        """Return the backups inside the profile, what restorations replaced first. Reads only."""
+        from persona_store import backup  # noqa: PLC0415 - as in make
+
+        return [_shelved(self.folder / name) for name in backup.shelved(self.profile.root)]
+
+    def restore(self, source: Path, permit: Permit, *, yes: bool, newer: bool) -> tuple[Restored, Path | None]:
+        """Bring a backup back; return what came of it, and the backup of what it replaced.
+
+        Raises:
+            CorruptError, NotFoundError: There is no sound backup there.
+            RefusedError: It would take back later changes, or nobody said yes; nothing was changed.
+        """
+        from persona_store import backup  # noqa: PLC0415 - as in make
+
+        if not source.exists():
+            raise NotFoundError("There is no backup of that name; `/mind backups` lists those there are.", field="path")
+        held, made = backup.verify(source), backup.made(source)
+        later = backup.newer(self.profile, source)
+        if later and not newer:
+            raise _later(later, made)
+        if not yes:
+            documents = sum(name.startswith("documents/") for name in held)
+            raise RefusedError(
+                f"This would put {documents} files back as they were at {made}; what it replaces is kept. Nothing was "
+                "changed. Say `--yes` to do it.",
+                reason="unconfirmed",
+                made=made,
+            )
+        kept = backup.replaced(self.profile, check=permit)
+        return backup.restore(self.profile, source, stone_of_row, check=permit), kept
+
+    def merge(self, permit: Permit) -> list[TakenIn]:
+        """Take every conflict copy in; what was erased stays out."""
+        from persona_store import cloud  # noqa: PLC0415 - as in make
+
+        taken = []
+        for copy in list(cloud.conflict_copies(self.profile.root)):
+            done = cloud.merge(self.profile, copy, _identity, stone_of=stone_of_row, check=permit)
+            added, withheld = (done.added, done.withheld) if done else (0, 0)
+            taken.append(
+                TakenIn(
+                    path=copy.relative,
+                    document=copy.document,
+                    merged=done is not None,
+                    added=added,
+                    withheld=withheld,
+                )
+            )
+        return taken
+
+
+class Quiet:
+    """What is done behind the conversation: an interrupted erasure is finished, and today's backup taken.
+
+    Args:
+        shelf: Where the backup goes.
+        erasing: What may have been interrupted.
+        later: Runs something after so many seconds; None where the host has no timers, and it is done at once.
+    """
+
+    def __init__(
+        self, shelf: Shelf, erasing: Erasing, later: Callable[[float, Callable[[], None]], object] | None
+    ) -> None:
+        self._shelf = shelf
+        self._erasing = erasing
+        self._later = later
+        self._waiting = False
+        self._lock = threading.Lock()
+
+    def settled(self) -> None:
+        """Take note that nobody waits."""
+        if self._later is None:
+            self._run()
+            return
+        with self._lock:
+            first, self._waiting = not self._waiting, True
+        if first:
+            self._later(BEHIND, self._run)
+
+    def _run(self) -> None:
+        from persona_store import backup  # noqa: PLC0415 - as in Shelf.make
+
+        with self._lock:
+            self._waiting = False
+        # There is nobody to tell; `doctor` shows an unfinished erasure and the latest backup.
+        with suppress(PersonaError):
+            self._erasing.finish()
+        with suppress(PersonaError):
+            backup.daily(self._shelf.profile)
+
+
+def _shelved(path: Path) -> Shelved:
+    from persona_store import backup  # noqa: PLC0415 - as in Shelf.make
+
+    try:
+        return Shelved(name=path.name, made=backup.made(path), files=len(backup.verify(path)))
+    except PersonaError:
+        return Shelved(name=path.name, made="")
+
+
+def _identity(row: Mapping[str, Any]) -> str | None:
+    """Return what makes a row this row and no other in its file; None where only its bytes do."""
+    text, tags = row.get("text"), row.get("tags", [])
+    if not isinstance(text, str) or not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        return None
+    if "kind" in row:
+        # Several personas may each have recorded the same for now.
+        owner = row.get("persona") if "expiresAt" in row else None
+        return f"{semantic(key(str(row['kind']), text, tags))}{owner}"
+    return f"{semantic(key('backlog', text, tags))}{row.get('persona')}{row.get('createdAt')}"
+
+
+def _later(later: list[str], made: str) -> RefusedError:
+    more = f" and {len(later) - _NAMED} more" if len(later) > _NAMED else ""
+    return RefusedError(
+        f"Memories changed after this backup was made at {made}: {', '.join(later[:_NAMED])}{more}. Nothing was "
+        "restored. Say `--newer` to replace them, too; what is replaced is kept.",
+        reason="newer",
+        documents=later,
+        made=made,
+    )
