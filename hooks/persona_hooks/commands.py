@@ -86,7 +86,7 @@ def complete(registry: Registry, line: str) -> list[str]:
     if whole:
         return whole
     *words, last = text.split(" ")
-    verb = _longest(registry, words)
+    verb = registry.at(words)
     if verb is None:
         return []
     parameters = parameters_of(verb)
@@ -109,7 +109,7 @@ def _word(match: re.Match[str], line: str) -> _Word:
 
 def _parse(registry: Registry, words: list[_Word]) -> Command:
     texts = [word.text for word in words]
-    verb = _longest(registry, texts)
+    verb = registry.at(texts)
     if verb is None:
         raise _unknown(registry, texts)
     parameters = parameters_of(verb)
@@ -117,16 +117,6 @@ def _parse(registry: Registry, words: list[_Word]) -> Command:
     if rest and not rest[0].is_option and not any(parameter.place for parameter in parameters):
         raise _unknown(registry, texts)
     return Command(verb, _Arguments(verb, parameters).read(rest))
-
-
-def _longest(registry: Registry, words: Sequence[str]) -> AnyVerb | None:
-    found: AnyVerb | None = None
-    length = 0
-    for verb in registry:
-        parts = verb.command.split()
-        if len(parts) > length and list(words[: len(parts)]) == parts:
-            found, length = verb, len(parts)
-    return found
 
 
 def _unknown(registry: Registry, texts: Sequence[str]) -> NotFoundError:

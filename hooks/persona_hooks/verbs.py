@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
@@ -24,7 +25,7 @@ from persona_hooks.cards import Card
 from persona_hooks.errors import Changed, InvalidError, NotFoundError, PersonaError, StorageError, UncertainError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from persona_hooks.owner import Owner
     from persona_hooks.ports import Session
@@ -175,11 +176,14 @@ class Answer:
 
 
 class Registry:
-    """The verbs of all loaded plugins."""
+    """The verbs of all loaded plugins. Any thread may read it."""
 
     def __init__(self) -> None:
-        self._verbs: dict[str, AnyVerb] = {}
+        self._verbs: dict[str, AnyVerb | _Late] = {}
+        self._commands: dict[tuple[str, ...], str] = {}
         self._guides: dict[str, str] = {}
+        # Reentrant, since what loads verbs may look others up.
+        self._loading = threading.RLock()
 
     def add(self, *verbs: AnyVerb) -> None:
         """Register ``verbs``, all of them or none.
@@ -187,15 +191,25 @@ class Registry:
         Raises:
             ValueError: A verb is malformed or doubled. That is a programming error, raised at start-up.
         """
-        added = dict(self._verbs)
-        commands = {verb.command for verb in self if verb.command}
         for verb in verbs:
             _check_declaration(verb)
-            if verb.name in added or verb.command in commands:
-                raise ValueError(f"verb {verb.name!r} (/{verb.command}) is registered twice")
-            added[verb.name] = verb
-            commands |= {verb.command} if verb.command else set()
-        self._verbs = added
+        self._take([(verb.name, verb.command, verb) for verb in verbs])
+
+    def late(self, commands: Mapping[str, str], load: Callable[[Registry], None]) -> None:
+        """Register verbs that cost something to import: they are loaded once one of them, or all verbs, are looked at.
+
+        Args:
+            commands: Each verb's name and its command, empty where it has none.
+            load: Registers exactly these, and their guides, in the registry that it is given. What it raises reaches
+                whoever looked; that is a programming error which ``add`` would have raised at start-up.
+
+        Raises:
+            ValueError: A name or a command is malformed or doubled.
+        """
+        late = _Late(frozenset(commands), load)
+        for name, command in commands.items():
+            _check_words(name, command)
+        self._take([(name, command, late) for name, command in commands.items()])
 
     def staged(self) -> Registry:
         """Return an empty registry for one plugin to fill in; see ``dispatch.Staged``."""
@@ -207,7 +221,8 @@ class Registry:
         Raises:
             ValueError: A verb is registered here already.
         """
-        self.add(*other)
+        commands = {name: " ".join(words) for words, name in other._commands.items()}
+        self._take([(name, commands.get(name, ""), verb) for name, verb in other._verbs.items()])
         self._guides |= other._guides
 
     def guide(self, prefix: str, text: str) -> None:
@@ -216,11 +231,14 @@ class Registry:
 
     def guidance(self, prefix: str) -> str:
         """Return what a model is told about the tool ``prefix``."""
+        for name in list(self._verbs):
+            if name.partition(".")[0] == prefix:
+                self.get(name)
         return self._guides.get(prefix, "")
 
     def __iter__(self) -> Iterator[AnyVerb]:
         """Iterate over the verbs in order of their names."""
-        return iter([self._verbs[name] for name in sorted(self._verbs)])
+        return iter([self.get(name) for name in sorted(self._verbs)])
 
     def __len__(self) -> int:
         """Return how many verbs there are."""
@@ -232,16 +250,56 @@ class Registry:
         Raises:
             NotFoundError: There is none; the message lists those that share its prefix.
         """
-        try:
-            return self._verbs[name]
-        except KeyError:
-            near = [verb.name for verb in self if verb.prefix == name.partition(".")[0]] or list(self._verbs)
-            message = f"There is no verb of that name. Known here: {', '.join(sorted(near)) or 'none'}."
-            raise NotFoundError(message, reason="unknown_verb") from None
+        found = self._verbs.get(name)
+        if found is None:
+            near = [known for known in self._verbs if known.partition(".")[0] == name.partition(".")[0]]
+            listed = ", ".join(sorted(near or self._verbs)) or "none"
+            raise NotFoundError(f"There is no verb of that name. Known here: {listed}.", reason="unknown_verb")
+        return found if isinstance(found, Verb) else self._loaded(name)
+
+    def at(self, words: Sequence[str]) -> AnyVerb | None:
+        """Return the verb whose command is the longest that ``words`` begin with, or None."""
+        for length in range(len(words), 0, -1):
+            name = self._commands.get(tuple(words[:length]))
+            if name is not None:
+                return self.get(name)
+        return None
 
     def shown_to(self, audience: Audience) -> list[AnyVerb]:
         """Return the verbs offered at one door, in order of their names."""
         return [verb for verb in self if audience in verb.shown_to]
+
+    def _take(self, items: Sequence[tuple[str, str, AnyVerb | _Late]]) -> None:
+        verbs, commands = dict(self._verbs), dict(self._commands)
+        for name, command, verb in items:
+            words = tuple(command.split())
+            if name in verbs or words in commands:
+                raise ValueError(f"verb {name!r} (/{command}) is registered twice")
+            verbs[name] = verb
+            if words:
+                commands[words] = name
+        self._verbs, self._commands = verbs, commands
+
+    def _loaded(self, name: str) -> AnyVerb:
+        with self._loading:
+            found = self._verbs[name]
+            if isinstance(found, Verb):  # another thread was here first
+                return found
+            staged = Registry()
+            found.load(staged)
+            commands = {words: known for words, known in self._commands.items() if known in found.names}
+            if staged._verbs.keys() != found.names or staged._commands != commands:
+                raise ValueError(f"{', '.join(sorted(found.names))}: other verbs came late than were registered")
+            self._verbs = {**self._verbs, **staged._verbs}
+            self._guides |= staged._guides
+            return staged.get(name)
+
+
+class _Late(NamedTuple):
+    """Verbs that are not loaded yet."""
+
+    names: frozenset[str]
+    load: Callable[[Registry], None]
 
 
 def validate(verb: Verb[P, O], arguments: Mapping[str, Any], *, lax: bool = False) -> P:
@@ -297,15 +355,19 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
 _COMMAND = re.compile(r"[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)*")
 
 
+def _check_words(name: str, command: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"verb name {name!r} is not of the form prefix.action")
+    if command and not _COMMAND.fullmatch(command):
+        raise ValueError(f"{name}: the command {command!r} is not made of plain words")
+
+
 def _check_declaration(verb: AnyVerb) -> None:
-    if not _NAME.fullmatch(verb.name):
-        raise ValueError(f"verb name {verb.name!r} is not of the form prefix.action")
+    _check_words(verb.name, verb.command)
     if not verb.summary:
         raise ValueError(f"{verb.name}: {verb.params.__name__} has no docstring to serve as its summary")
     if ("person" in verb.shown_to) != bool(verb.command):
         raise ValueError(f"{verb.name}: a verb has a command exactly when it is shown to a person")
-    if verb.command and not _COMMAND.fullmatch(verb.command):
-        raise ValueError(f"{verb.name}: the command {verb.command!r} is not made of plain words")
     if "action" in _known(verb):
         raise ValueError(f"{verb.name}: a parameter cannot be called action, which names the verb in its tool")
 

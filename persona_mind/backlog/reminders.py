@@ -15,6 +15,7 @@ from persona_hooks.cards import clip
 from persona_hooks.errors import BusyError, ConflictError, PersonaError, RefusedError
 from persona_mind.backlog.lines import brought, line, shown
 from persona_mind.backlog.model import milliseconds
+from persona_mind.kernel.entries import WAKE
 from persona_store import foreign_lock
 from persona_store.standing_lock import StandingLock
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from persona_mind.backlog.transitions import Pair
     from persona_mind.kernel.access import Access
     from persona_mind.kernel.scope import Project
-
-WAKE: Final = "pi-persona-mind-wake"
-"""The journal entry of a reminder: ids and deadlines, and how many more there were."""
 
 CHUNK: Final = 60.0
 """The longest that a timer waits. Timers stand still while a laptop sleeps and know nothing of what other processes
@@ -116,8 +114,11 @@ class Reminders:
 
     def turn(self, session: Session) -> None:
         """Show what is due where no timer could: a host without a scheduler shows it at the next turn."""
-        if not self._timers:
-            self._again(session)
+        if self._timers:
+            return
+        if self._watch is None or self._watch.session.id != session.id:
+            self.start(session)
+        self._again(session)
 
     def obstacle(self, project: Project) -> str | None:
         """Return why this program shows no reminders of a project, or None."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from persona_hooks.errors import ConflictError, PersonaError
 from persona_mind.facts.service import Draft
 from persona_mind.kernel.admitting import admitted
+from persona_mind.kernel.entries import CARD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.access import Access
 
-CARD: Final = "persona-mind-card"
 DEFERRED_INPUT: Final = "pi-persona-deferred-input"
 """The only custom message that is the person's own input, replayed."""
 SOURCE: Final = "direct user persistence cue"

@@ -11,7 +11,6 @@ from persona_mind.injection.brake import braked
 from persona_mind.injection.choose import Choice, Picked, choose, choose_working
 from persona_mind.injection.deferred import Deferred, choose_deferred
 from persona_mind.injection.noted import NOTES_TOKENS, Noted, block, choose_noted
-from persona_mind.injection.recorded import recorded
 from persona_mind.injection.render import Section, Tally, body, fenced, overhead
 from persona_mind.kernel.budget import TOTAL_TOKENS, Allowance, Caps, tokens
 from persona_store.structure import inline, new_fence_key
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from persona_mind.kernel.access import Access
     from persona_mind.kernel.scope import Scope
     from persona_mind.notes.service import Notes
-    from persona_mind.recorder.service import Recorder, Request
+    from persona_mind.recorder.service import Request
 
 T = TypeVar("T")
 
@@ -83,6 +82,8 @@ class _Composed:
 
     def request(self, prompt: str) -> Request:
         """Return it as the recorder keeps it."""
+        from persona_mind.injection.recorded import recorded  # noqa: PLC0415 - a preview does without the recorder
+
         return recorded(prompt, self.seen.views, self.seen.noted.view, self.tallies)
 
 
@@ -97,7 +98,7 @@ class Injection:
         backlog: Backlog,
         *,
         notes: Notes,
-        recorder: Recorder,
+        asked: Callable[[Session, Scope, Request], None],
         bus: BusClient,
         ui: Ui,
     ) -> None:
@@ -106,7 +107,7 @@ class Injection:
         self._views = views
         self._backlog = backlog
         self._notes = notes
-        self._recorder = recorder
+        self._asked = asked
         self._bus = bus
         self._ui = ui
         self._sessions: dict[tuple[str, str], _Known] = {}
@@ -126,7 +127,7 @@ class Injection:
             return []
         if composed.lean:
             return list(composed.blocks)
-        self._recorder.asked(session, composed.scope, composed.request(prompt))
+        self._asked(session, composed.scope, composed.request(prompt))
         if not (composed.blocks or composed.seen.known) and self._first(self._of(session), "empty"):
             return [Block("mind-empty", EMPTY, TASK_ORDER)]
         return list(composed.blocks)

@@ -52,7 +52,7 @@ def done(mind: Mind, verb: str, **arguments: Any) -> Any:  # noqa: ANN401 - JSON
 
 def stored(mind: Mind) -> dict[str, list[dict[str, Any]]]:
     """Return every row of facts and backlogs, but for who brought it."""
-    root = mind._plugin._root
+    root = mind._plugin.services.root
     found = {}
     for path in sorted([*root.glob("memory/**/*.json"), *root.glob("backlog/*.json")]):
         rows = [json.loads(raw) for raw in split(path.read_bytes()).rows]
@@ -310,5 +310,5 @@ def test_at_home_there_is_no_project_to_take_or_give(opened: Open, home: Path, t
 
 
 def _ltm(mind: Mind) -> list[dict[str, Any]]:
-    path = next(mind._plugin._root.glob("memory/ltm/A*.json"))
+    path = next(mind._plugin.services.root.glob("memory/ltm/A*.json"))
     return [json.loads(raw) for raw in split(path.read_bytes()).rows]

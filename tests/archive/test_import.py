@@ -35,7 +35,7 @@ def take_in(mind: Mind, path: Path, **options: Any) -> Imported:  # noqa: ANN401
 
 def facts(mind: Mind) -> dict[str, Any]:
     """Return the persona's facts by their text."""
-    profile = Profile(mind._plugin._root, mind._plugin.facts.now)
+    profile = Profile(mind._plugin.services.root, mind._plugin.services.facts.now)
     found = list((profile.root / "memory" / "ltm").glob("*.json"))
     return {row["text"]: row for path in found for row in json.loads(path.read_text("utf-8"))["entries"]}
 
@@ -237,7 +237,7 @@ def test_a_file_that_breaks_off_gives_what_stands_before_the_break(mind: Mind, t
 
 
 def test_what_was_erased_does_not_come_back_under_any_kind(mind: Mind, tmp_path: Path) -> None:
-    plugin = mind._plugin
+    plugin = mind._plugin.services
     erase(plugin.facts.files.profile, Target(("Drinks oat milk",), (semantic(key("note", "Drinks oat milk", ())),)))
     name, text, _ = FILES["mem0"]
     (tmp_path / name).write_text(text, "utf-8")

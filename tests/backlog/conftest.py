@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from persona_hooks.ports import Host
     from persona_mind.library import Mind
+    from persona_mind.services import Services
     from tests.support.clock import ManualClock
 
 Open = Callable[..., "Mind"]
@@ -66,11 +67,12 @@ def begin(home: Path, agent_dir: Path, environ: dict[str, str], clock: ManualClo
 
     def start(variables: dict[str, str] | None = None, **capabilities: Any) -> Keeper:  # noqa: ANN401 - flags
         shown = Counting()
-        minds: list[MindPlugin] = []
+        minds: list[Services] = []
 
         def build(host: Host) -> MindPlugin:
-            minds.append(MindPlugin(host))
-            return minds[-1]
+            plugin = MindPlugin(host)
+            minds.append(plugin.services)
+            return plugin
 
         plugins = [("persona_companion", lambda: CompanionPlugin), ("persona_mind", lambda: build)]
         setup = Setup(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from persona_hooks.ports import Session
     from persona_hooks.verbs import Answer
     from persona_host.runtime import Runtime
-    from persona_mind.plugin import MindPlugin
+    from persona_mind.services import Services
     from tests.support.clock import ManualClock
 
 CREATED = "2026-03-02T09:30:00.000Z"
@@ -43,7 +43,7 @@ class Keeper:
     """A host with a session in it."""
 
     runtime: Runtime
-    mind: MindPlugin
+    mind: Services
     shown: Counting
     clock: ManualClock
 

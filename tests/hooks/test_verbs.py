@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -210,3 +213,75 @@ def test_a_turn_raises_once_its_time_is_up_or_its_session_is_gone() -> None:
         Turn(1, alive=lambda: False).check()
     assert Turn().remaining is None
     Turn().check()
+
+
+def test_late_verbs_are_loaded_when_one_is_looked_at_and_once() -> None:
+    loads: list[str] = []
+
+    def load(staged: Registry) -> None:
+        loads.append("x")
+        staged.add(verb("memory.remember", Remember, command="mind remember"))
+        staged.add(verb("memory.recall", Recall, command="mind recall"))
+        staged.guide("memory", "When to use it.")
+
+    verbs = Registry()
+    verbs.late({"memory.remember": "mind remember", "memory.recall": "mind recall"}, load)
+    verbs.add(verb("a.b", command="mind"))
+    assert len(verbs) == 3
+    assert verbs.at(["mind", "nothing"]) is verbs.get("a.b")
+    with pytest.raises(NotFoundError, match=r"memory\.recall, memory\.remember"):
+        verbs.get("memory.nothing")
+    assert loads == []
+    assert verbs.guidance("memory") == "When to use it."
+    assert verbs.at(["mind", "recall", "port"]) is verbs.get("memory.recall")
+    assert [item.name for item in verbs] == ["a.b", "memory.recall", "memory.remember"]
+    assert loads == ["x"]
+
+
+def test_late_verbs_survive_a_merge_without_being_loaded() -> None:
+    verbs, staged = Registry(), Registry()
+    staged.late({"a.b": "a"}, lambda registry: registry.add(verb("a.b", command="a")))
+    verbs.merge(staged)
+    with pytest.raises(ValueError, match="twice"):
+        verbs.merge(staged)
+    assert verbs.at(["a"]) is verbs.get("a.b")
+
+
+@pytest.mark.parametrize("commands", [{"a.b": "a", "a.c": "a c"}, {"a.b": "other"}, {"a.c": "a"}, {"a.b": ""}], ids=str)
+def test_other_verbs_than_were_registered_are_an_error(commands: dict[str, str]) -> None:
+    verbs = Registry()
+    verbs.late(commands, lambda registry: registry.add(verb("a.b", command="a")))
+    with pytest.raises(ValueError, match="other verbs"):
+        list(verbs)
+
+
+@pytest.mark.parametrize(
+    ("commands", "words"),
+    [({"memory": "x"}, "prefix.action"), ({"a.b": "Mind x"}, "plain words"), ({"a.b": "a", "a.c": "a"}, "twice")],
+)
+def test_malformed_late_verbs_are_an_error_at_start(commands: dict[str, str], words: str) -> None:
+    verbs = Registry()
+    with pytest.raises(ValueError, match=words):
+        verbs.late(commands, lambda _: None)
+    assert len(verbs) == 0
+
+
+def test_late_verbs_are_loaded_once_by_many_threads() -> None:
+    loads: list[str] = []
+    gate = threading.Barrier(8)
+
+    def load(staged: Registry) -> None:
+        loads.append("x")
+        time.sleep(0.05)
+        staged.add(verb("a.b", command="a"))
+
+    def look() -> Any:  # noqa: ANN401 - a verb
+        gate.wait()
+        return verbs.get("a.b")
+
+    verbs = Registry()
+    verbs.late({"a.b": "a"}, load)
+    with ThreadPoolExecutor(8) as pool:
+        found = [future.result() for future in [pool.submit(look) for _ in range(8)]]
+    assert loads == ["x"]
+    assert all(item is found[0] for item in found)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from persona_hooks.cards import Level
     from persona_hooks.ports import Host, Session
     from persona_mind.library import Mind
+    from persona_mind.services import Services
     from tests.support.clock import ManualClock
 
 AT = "2026-03-01T09:30:00.000Z"
@@ -83,7 +84,7 @@ class Desk:
     """A host with a person at it."""
 
     runtime: Runtime
-    mind: MindPlugin
+    mind: Services
     shown: Shown
     project: Path
 
@@ -132,7 +133,7 @@ def opened(agent_dir: Path, home: Path, project: Path, clock: ManualClock) -> It
     def start(persona: str | None = None, cwd: Path = project) -> Mind:
         mind = persona_mind.open(agent_dir, cwd=cwd, persona=persona, now=clock.now, home=home)
         minds.append(mind)
-        job = mind._plugin.moving._job
+        job = mind._plugin.services.moving._job
         assert job is None or job.ended.wait(30)
         return mind
 
@@ -148,11 +149,12 @@ def begin(home: Path, agent_dir: Path, project: Path, environ: dict[str, str], c
 
     def start(**variables: str) -> Desk:
         shown = Shown()
-        minds: list[MindPlugin] = []
+        minds: list[Services] = []
 
         def build(host: Host) -> MindPlugin:
-            minds.append(MindPlugin(host))
-            return minds[-1]
+            plugin = MindPlugin(host)
+            minds.append(plugin.services)
+            return plugin
 
         plugins = [("persona_companion", lambda: CompanionPlugin), ("persona_mind", lambda: build)]
         setup = Setup("test", agent_dir, home, environ | variables, Capabilities(), lambda: plugins, patience=20.0)

@@ -30,7 +30,7 @@ def everything(root: Path) -> dict[str, bytes]:
 
 def again(mind: Mind) -> Moved:
     """Move once more, and return what came of it."""
-    plugin, session = mind._plugin, mind._session
+    plugin, session = mind._plugin.services, mind._session
     owner = plugin.access.owner(session)
     scope = plugin.access.scope(session, owner)
     mover = Mover(plugin.facts, plugin.backlog)
@@ -230,7 +230,7 @@ def test_only_so_many_files_come_in_at_one_go(
     come = [len(list((new / "memory/ltm").glob("p*.json")))]
     for _ in range(2):
         mind.inject("go on")
-        job = mind._plugin.moving._job
+        job = mind._plugin.services.moving._job
         assert job is not None
         assert job.ended.wait(30)
         come.append(len(list((new / "memory/ltm").glob("p*.json"))))
@@ -238,7 +238,7 @@ def test_only_so_many_files_come_in_at_one_go(
 
 
 def test_what_was_erased_here_does_not_come_back(opened: Open, old: Path, new: Path) -> None:
-    plugin = opened()._plugin
+    plugin = opened()._plugin.services
     erase(plugin.facts.files.profile, Target((GOOD,), (semantic(key("note", GOOD, ())),)))
     plant(old / "memory/ltm/_default.json", fact(GOOD, kind="gotcha"), fact("Another."))
     opened()
@@ -309,7 +309,7 @@ def test_a_name_that_never_changed_has_no_older_one(opened: Open, old: Path, new
 
 
 def backlog_of(mind: Mind) -> str:
-    project: Any = mind._plugin.access.project(mind._session)
+    project: Any = mind._plugin.services.access.project(mind._session)
     return f"backlog/{project.slug}.json"
 
 

@@ -97,7 +97,7 @@ def test_many_objectives_leave_room_for_other_facts(mind: Mind) -> None:
 
 def test_caps_of_zero_show_nothing_and_say_so(mind: Mind) -> None:
     mind.remember("use tabs")
-    mind._plugin.injection.caps = Caps(0, 0, 0, 0)
+    mind._plugin.services.injection.caps = Caps(0, 0, 0, 0)
     text = mind.inject("tabs")
     assert items(text) == []
     assert "+1 long-term" in text

@@ -51,7 +51,7 @@ def fill(mind: Mind, profile: Path) -> str:
     """Let one text stand in every tier, in older versions, in a backup and in a damaged copy; return its id."""
     ids = {mind.remember(PRIVATE, scope=tier).id for tier in TIERS}
     done(mind, "backlog.add", text=PRIVATE)
-    backup.daily(mind._plugin.facts.files.profile)
+    backup.daily(mind._plugin.services.facts.files.profile)
     for tier in TIERS:
         mind.remember(OTHER, scope=tier)
     torn = profile / "memory/ltm/_shared.json"
@@ -284,7 +284,7 @@ def test_an_interrupted_erasure_is_finished_by_the_next_quiet_moment(
     assert done(mind, "memory.erase", id=handle).finished == 1
     assert holding(profile) == []
     assert not (profile / plan.FILE).exists()
-    assert not Tombstones(mind._plugin.facts.files.profile).unswept()
+    assert not Tombstones(mind._plugin.services.facts.files.profile).unswept()
 
 
 def test_a_refusal_before_anything_went_leaves_no_erasure_behind(
@@ -302,7 +302,7 @@ def test_a_refusal_before_anything_went_leaves_no_erasure_behind(
 
 def test_the_note_of_an_unfinished_erasure_is_no_copy_of_the_text(mind: Mind, profile: Path) -> None:
     begun = plan.Begun(id="x", texts=(PRIVATE,), keys=("k",), ids=())
-    notes = plan.Plan(mind._plugin.facts.files.profile)
+    notes = plan.Plan(mind._plugin.services.facts.files.profile)
     notes.add(begun)
 
     assert notes.begun() == [begun]

@@ -1,0 +1,10 @@
+"""The entries that the mind leaves in session logs and renders: their types."""
+
+from __future__ import annotations
+
+from typing import Final
+
+CARD: Final = "persona-mind-card"
+"""What was captured from a person's words: ids."""
+WAKE: Final = "pi-persona-mind-wake"
+"""A reminder: ids and deadlines, and how many more there were."""
