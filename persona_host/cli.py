@@ -10,6 +10,7 @@ from importlib import import_module
 import click
 
 COMMANDS = {
+    "backup": ("backup_commands:backup_command", "Copy the whole profile into a new directory."),
     "chat": ("chat_command:command", "Talk, with or without a model."),
     "doctor": ("doctor_command:command", "Check plugins, models, paths and the host."),
     "export": ("moving_commands:export_command", "Write what is remembered here into one archive."),
@@ -18,6 +19,7 @@ COMMANDS = {
     "install": ("install_command:install", "Install our side of another host."),
     "mcp": ("serve_commands:mcp", "Serve the tools to an MCP client."),
     "mind": ("mind_command:command", "Do what /mind does, and print its card."),
+    "restore": ("backup_commands:restore_command", "Bring the profile back as a backup holds it."),
     "stdio": ("serve_commands:stdio", "Serve another host's extension."),
     "tool": ("tool_command:command", "Call a tool as a model does; prints JSON."),
     "uninstall": ("install_command:uninstall", "Take our side of another host away."),

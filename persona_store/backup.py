@@ -234,7 +234,7 @@ def newer(profile: Profile, source: Path) -> list[str]:
             present = Document(profile.root, relative, RawCodec(), family_of(relative)).read()
         except (CorruptError, UnsupportedVersionError):
             continue
-        if present.rows and present.updated_at > moment:
+        if present.sequence and present.updated_at > moment:
             found.append(relative)
     return found
 

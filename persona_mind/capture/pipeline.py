@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from persona_hooks.errors import ConflictError, PersonaError
 from persona_mind.facts.service import Draft
 from persona_mind.kernel.admitting import admitted
+from persona_mind.kernel.erased import ERASED
 from persona_mind.kernel.entries import CARD
 
 if TYPE_CHECKING:
@@ -162,6 +163,8 @@ class Capture:
 
     def _failed(self, session: Session, error: PersonaError) -> None:
         self._ui.notify(f"Not remembered: {error.message}", "warning")
+        if error.reason == ERASED:
+            return  # no other wording is wanted from the model
         self._of(session).lines.append(
             "The person asked for something to be remembered and it was not saved. Retry once, with memory remember "
             "and a safe declarative sentence."

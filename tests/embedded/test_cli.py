@@ -17,7 +17,20 @@ if TYPE_CHECKING:
     from tests.support.cli import Persona
 
 FACT = "Remember that the staging database listens on port 5433."
-PRINTING = ("chat", "mind", "tool", "inject", "doctor", "install", "uninstall", "why", "import", "export")
+PRINTING = (
+    "chat",
+    "mind",
+    "tool",
+    "inject",
+    "doctor",
+    "install",
+    "uninstall",
+    "why",
+    "import",
+    "export",
+    "backup",
+    "restore",
+)
 COMMANDS = (*PRINTING, "stdio", "mcp")
 
 
@@ -78,11 +91,11 @@ def test_a_key_of_the_environment_is_not_sent_to_a_server_that_settings_name(per
     assert "sk-not" not in server.requests[0].headers["authorization"]
 
 
-def test_chat_exits_0_although_the_model_fails(persona: Persona, agent_dir: Path) -> None:
+def test_chat_answers_every_line_and_exits_1_when_the_model_fails(persona: Persona, agent_dir: Path) -> None:
     with ModelServer() as server:
         settings(agent_dir, server.url + "/nowhere")
         ran = persona("chat", "--once", "hi", "--once", "/help", "--json")
-    assert ran.code == 0
+    assert ran.code == 1
     assert [outcome["kind"] for outcome in ran.outcomes()] == ["error", "answer"]
 
 
@@ -239,7 +252,7 @@ def test_no_colour_reaches_a_pipe(persona: Persona, environ: dict[str, str]) -> 
 
 def test_lines_that_are_no_text_are_told_and_the_others_answered(persona: Persona) -> None:
     ran = persona("chat", "--json", stdin=b"caf\xe9\n/help\n")
-    assert ran.code == 0
+    assert ran.code == 1
     assert [(outcome["kind"], outcome["ok"]) for outcome in ran.outcomes()] == [("error", False), ("answer", True)]
 
 

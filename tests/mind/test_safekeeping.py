@@ -133,6 +133,7 @@ def test_capture_does_not_bring_it_back_and_says_so(mind: Mind, profile: Path) -
 
     assert holding(profile, words) == []
     assert any("erased for good" in notice for notice in mind.notices)
+    assert "Retry" not in mind.inject("Where is it?")
 
 
 def test_a_strangers_words_that_were_erased_are_not_held_for_a_person_either(mind: Mind, profile: Path) -> None:

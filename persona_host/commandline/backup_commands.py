@@ -1,0 +1,72 @@
+"""``persona backup`` and ``persona restore``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from persona_host.commandline.options import CONTEXT, common, json_option, plain_option
+from persona_host.oneshot import opened, printed
+
+if TYPE_CHECKING:
+    from persona_hooks.verbs import Answer
+    from persona_host.place import Place
+
+
+@click.command(
+    "backup",
+    context_settings=CONTEXT,
+    epilog="""\b
+Examples:
+  persona backup                                  persona-mind-backup-DATE, here
+  persona backup /media/stick/memory
+""",
+)
+@click.argument("path", metavar="[DIR]", required=False, default="")
+@plain_option
+@json_option
+@common
+def backup_command(place: Place, /, path: str, *, as_json: bool, plain: bool) -> int:
+    """Copy the whole profile into a new directory.
+
+    All personas and projects are in it. Seven daily backups are kept inside the profile without being asked for:
+    `persona mind backups`. Only you can read a backup, but it is not encrypted. What is erased later stays in it, and
+    restoring leaves that out.
+    """
+    return printed(_perform(place, "profile.backup", {"path": path}), as_json=as_json, plain=plain)
+
+
+@click.command(
+    "restore",
+    context_settings=CONTEXT,
+    epilog="""\b
+Examples:
+  persona restore /media/stick/memory             asks before it replaces anything
+  persona restore daily-2026-03-02 --yes          one of those inside the profile
+""",
+)
+@click.argument("path", metavar="DIR|NAME")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--newer", is_flag=True, help="Replace memories that changed after the backup was made, too.")
+@plain_option
+@json_option
+@common
+def restore_command(place: Place, /, path: str, *, yes: bool, newer: bool, as_json: bool, plain: bool) -> int:
+    """Bring the profile back as a backup holds it.
+
+    What was erased since stays out. What this replaces is kept as a backup of its own.
+    """
+    arguments = {"path": path, "yes": yes, "newer": newer}
+    answer = _perform(place, "profile.restore", arguments)
+    if answer.details.get("reason") == "unconfirmed" and sys.stdin.isatty() and not as_json:
+        click.echo(f"{answer.card.title.partition(' Nothing was changed.')[0]}", err=True)
+        if click.confirm("Restore it?", err=True):
+            answer = _perform(place, "profile.restore", {**arguments, "yes": True})
+    return printed(answer, as_json=as_json, plain=plain)
+
+
+def _perform(place: Place, verb: str, arguments: dict[str, Any]) -> Answer:
+    with opened(place) as (runtime, _):
+        return runtime.call(verb, arguments, session=runtime.session, origin="user", audience="person")
