@@ -92,7 +92,7 @@ class BacklogPart:
 def _judged(document: Document[Item], row: Row[Item], where: str, intake: Intake) -> list[Row[Item]]:
     """Return an item's row if it may come in; otherwise count what becomes of it."""
     item = row.value
-    found = None if item is None else intake.passes(where, _texts(document, item, row.raw), item.tags)
+    found = None if item is None else intake.passes(where, _texts(document, item, row.raw), item.tags, item.persona)
     if found is None or item is None:
         return []
     if found.word == "quarantined":

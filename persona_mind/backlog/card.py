@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card, one_line
 from persona_hooks.errors import PersonaError
-from persona_mind.backlog.lines import brought, line, shown
+from persona_mind.backlog.lines import line, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,6 +54,6 @@ def _texts(access: Access, backlog: Backlog, session: Session, ids: Sequence[str
 def _text(backlog: Backlog, item: Item, segment: str) -> str:
     out = shown(item, backlog.now())
     text, _ = line(out, CHARACTERS)
-    whose = f" · {one_line(item.persona)}" if item.persona not in {None, segment} and item.persona else ""
+    whose = f" · {one_line(out.persona)}" if out.persona not in {"", segment} else ""
     state = "" if item.active else f" ({item.state})"
-    return f"({brought(out)}) {text}{whose}{state}"
+    return f"({out.brought}) {text}{whose}{state}"

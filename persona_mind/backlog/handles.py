@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import NotFoundError, RefusedError
+from persona_mind.kernel.labels import told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +39,7 @@ def resolve(live: Iterable[Row[Item]], handle: str, persona: str) -> tuple[Row[I
         raise RefusedError(
             "This item belongs to another persona; only that persona may change it.",
             reason="not_owner",
-            owner=named[0][1].persona,
+            owner=told(named[0][1].persona) or None,
         )
     exact = [pair for pair in own if pair[1].id == handle] or own
     best = [pair for pair in exact if pair[1].active] or exact

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.cards import one_line
 from persona_mind.backlog.model import State, Step  # noqa: TC001 - outcomes hold this, and pydantic reads it
-from persona_mind.kernel.approvals import judged
 from persona_mind.kernel.rowfields import RowOrigin  # noqa: TC001 - as above
+from persona_mind.kernel.showing import brought, judged_all
+from persona_mind.recall.part import part
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from persona_mind.backlog.model import Item
     from persona_mind.kernel.approvals import RowApproval
+    from persona_mind.kernel.showing import Judged
 
 EXCERPT: Final = 240
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
@@ -30,7 +31,7 @@ class ShownItem:
         text: Its text; empty where it is withheld.
         withheld: The rule that withholds it; empty where it is shown.
         note: What was said when it was closed.
-        persona: Whose it is; empty where it is nobody's.
+        persona: Whose it is; empty where it is nobody's, or where that breaks a rule.
         due: How far away its deadline is, in words; empty without one.
         origin: Who brought the words.
         directive: It reads like an instruction, and a model wrote it.
@@ -51,48 +52,44 @@ class ShownItem:
     approved: bool
     history: tuple[Step, ...]
 
+    @property
+    def brought(self) -> str:
+        """Who brought its words."""
+        return brought(self.origin, directive=self.directive, approved=self.approved)
+
 
 def shown(item: Item, now: datetime) -> ShownItem:
-    """Return an item as it may be shown now; a text, tag or note that breaks a rule withholds the whole."""
+    """Return an item as it may be shown now; a text, tag, note or persona that breaks a rule withholds the whole."""
     note_origin = item.note_origin or item.brought_by
     parts = [
         (item.text, item.brought_by),
         (item.note or "", note_origin),
         *((tag, item.brought_by) for tag in item.tags),
     ]
-    broken, texts, flags = _judged(tuple(parts), item.approvals)
-    text, note, *tags = texts
+    out = _judged(tuple(parts), item.approvals, item.persona)
+    text, note, *tags = out.texts
     return ShownItem(
         id=item.id,
         state=item.state,
         text=text,
-        withheld=broken,
+        withheld=out.withheld,
         note=note,
         tags=tuple(tags),
-        persona=item.persona or "",
+        persona=out.label,
         due=due_label(item.deadline, now) if item.active else "",
         origin=item.brought_by,
-        directive="directive" in flags,
-        approved="approved" in flags,
+        directive=out.directive,
+        approved=out.approved,
         history=item.history or (),
     )
 
 
 @lru_cache(maxsize=64)
 def _judged(
-    parts: tuple[tuple[str, RowOrigin], ...], approvals: tuple[RowApproval, ...] | None
-) -> tuple[str, tuple[str, ...], frozenset[str]]:
-    """Return the rule that withholds an item, if one does; its texts as they are shown; what stands out about them.
-
-    The same few items stand in every request, so what was judged once is kept.
-    """
-    # The scanner takes a while to load, and an empty backlog needs none.
-    from persona_store.admission import Shown  # noqa: PLC0415
-
-    verdicts = [judged(text, origin, approvals) for text, origin in parts]
-    broken = next((part.rule for part in verdicts if not isinstance(part, Shown)), "")
-    texts = tuple("" if broken or not isinstance(part, Shown) else part.text for part in verdicts)
-    return broken, texts, frozenset[str]().union(*(part.flags for part in verdicts if isinstance(part, Shown)))
+    parts: tuple[tuple[str, RowOrigin], ...], approvals: tuple[RowApproval, ...] | None, persona: str | None
+) -> Judged:
+    """Judge an item. The same few stand in every request, so what was judged once is kept."""
+    return judged_all(parts, approvals, persona)
 
 
 def due_label(deadline: float | None, now: datetime) -> str:
@@ -113,26 +110,9 @@ def due_label(deadline: float | None, now: datetime) -> str:
     return f"in {number}{unit}" if left > 0 else f"{number}{unit} overdue"
 
 
-def excerpt(text: str, limit: int = EXCERPT) -> tuple[str, bool]:
-    """Return a text on one line, cut where that changes nothing of what it says, and whether that is all of it."""
-    line = one_line(text)
-    if len(line) <= limit:
-        return line, True
-    # Most texts are short, and the analysis behind excerpts takes a while to load.
-    from persona_mind.recall.excerpt import excerpt as cut  # noqa: PLC0415
-
-    found = cut(line, limit)
-    return found.text, found.whole
-
-
-def brought(item: ShownItem) -> str:
-    """Return who brought an item's words; where it reads like an order, it must not be taken for the person's."""
-    return f"by {item.origin}{', not the user' if item.directive else ', approved' if item.approved else ''}"
-
-
 def line(item: ShownItem, limit: int = EXCERPT) -> tuple[str, bool]:
     """Return an item's line wherever items are listed, and whether it shows the whole text."""
     if item.withheld:
         return f"[withheld: {item.withheld}]", True
-    text, whole = excerpt(item.text, limit)
+    text, whole = part(item.text, limit)
     return text or "(too long to show in part; list it by its id)", whole

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from persona_hooks.cards import clip
 from persona_hooks.errors import BusyError, ConflictError, PersonaError, RefusedError
-from persona_mind.backlog.lines import brought, line, shown
+from persona_mind.backlog.lines import line, shown
 from persona_mind.backlog.model import milliseconds
 from persona_mind.kernel.entries import WAKE
 from persona_store import foreign_lock
@@ -208,7 +208,7 @@ class Reminders:
 
     def _toast(self, items: Sequence[Item]) -> str:
         item = shown(items[0], self._scheduler.now())
-        said = "" if item.origin == "user" else f"({brought(item)}) "
+        said = "" if item.origin == "user" else f"({item.brought}) "
         text = said + line(item, TOAST)[0]
         told = f"Reminder: {text}" if len(items) == 1 else f"{len(items)} reminders: {text}"
         columns, cut = TOAST, clip(told, TOAST)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from persona_hooks.cards import Card, one_line
-from persona_mind.backlog.lines import brought, line
+from persona_mind.backlog.lines import line
 from persona_mind.kernel import clock
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def listed(outcome: Listed) -> Card:
 def taken(outcome: Shifted) -> Card:
     """Show the item that was taken, whole."""
     did = "Taken" if outcome.changed == "yes" else "Taken before"
-    return Card(title=f"{did}: {outcome.id}, {brought(outcome.item)}", body=_whole(outcome.item), level="success")
+    return Card(title=f"{did}: {outcome.id}, {outcome.item.brought}", body=_whole(outcome.item), level="success")
 
 
 def shut(outcome: Shifted) -> Card:
@@ -69,7 +69,7 @@ def listing(item: ShownItem, *, everyone: bool = False) -> str:
     whose = f" · {one_line(item.persona or 'nobody')}" if everyone else ""
     due = f" · due {item.due}" if item.due else ""
     note = f" · note: {one_line(item.note)}" if item.note else ""
-    return f"- [{item.id}] ({item.state}{whose} · {brought(item)}) {text}{due}{note}"
+    return f"- [{item.id}] ({item.state}{whose} · {item.brought}) {text}{due}{note}"
 
 
 def _one(item: ShownItem) -> Card:
@@ -81,7 +81,7 @@ def _one(item: ShownItem) -> Card:
         *(f"{step.at} {step.to}{_for(step.due_at_epoch_ms)}" for step in item.history),
     ]
     return Card(
-        title=f"Backlog item {item.id} ({item.state} · {brought(item)})",
+        title=f"Backlog item {item.id} ({item.state} · {item.brought})",
         body=_whole(item),
         detail=tuple(text for text in about if text),
     )

@@ -130,7 +130,7 @@ def take_in(
         old = known.get(identity(fact))
         if old is not None and not (later_counts and fact.seen > old.seen):
             intake.tally.known += 1
-        elif (found := intake.passes(one.where, _texts(one, document), fact.tags)) is not None:
+        elif (found := intake.passes(one.where, _texts(one, document), fact.tags, fact.persona)) is not None:
             if found.word == "quarantined":
                 intake.hold(one.where, found, "memory.remember", _call(fact, tier))
             else:

@@ -18,6 +18,7 @@ from persona_mind.facts.resolve import resolve
 from persona_mind.kernel import clock, identity
 from persona_mind.kernel.approvals import approvals_of
 from persona_mind.kernel.erased import Erased
+from persona_mind.kernel.labels import told
 from persona_mind.kernel.rowfields import LIFE_HOURS, MAX_TEXT, units
 from persona_mind.kernel.scope import DEFAULT_SEGMENT
 
@@ -266,7 +267,7 @@ def _changeable(found: Sequence[Held], scope: Scope) -> list[Held]:
         raise RefusedError(
             "Another persona recorded this working fact; only that persona may change it.",
             reason="not_owner",
-            owner=found[0].fact.persona,
+            owner=told(found[0].fact.persona) or None,
         )
     return mine
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from persona_mind.facts.model import Kind, Tier  # noqa: TC001 - outcomes hold this, and pydantic reads it
-from persona_mind.kernel.approvals import judged
 from persona_mind.kernel.rowfields import RowOrigin  # noqa: TC001 - as above
+from persona_mind.kernel.showing import brought, judged_all
 
 if TYPE_CHECKING:
     from persona_mind.facts.files import Held
@@ -20,7 +20,7 @@ class ShownFact:
     Attributes:
         text: Its text; empty where it is withheld.
         withheld: The rule that withholds it; empty where it is shown.
-        persona: Who recorded it, where several personas read the file.
+        persona: Who recorded it, where several personas read the file; empty where that breaks a rule.
         origin: Who brought the words.
         directive: It reads like an instruction, and a model wrote it.
         approved: It reads like an instruction, a stranger brought it, and a person approved it.
@@ -38,28 +38,28 @@ class ShownFact:
     directive: bool
     approved: bool = False
 
+    @property
+    def brought(self) -> str:
+        """Who brought its words."""
+        return brought(self.origin, directive=self.directive, approved=self.approved)
+
 
 def shown(held: Held) -> ShownFact:
-    """Return a fact as it may be shown now; a text, tag or source that breaks a rule withholds the whole."""
-    # The scanner takes a while to load, and an empty memory needs none.
-    from persona_store.admission import Shown  # noqa: PLC0415
-
+    """Return a fact as it may be shown now; a text, tag, source or persona that breaks a rule withholds the whole."""
     fact, origin = held.fact, held.fact.brought_by
-    parts = [judged(text, origin, fact.approvals) for text in (fact.text, fact.source or "", *fact.tags)]
-    texts = [part.text for part in parts if isinstance(part, Shown)]
-    broken = next((part.rule for part in parts if not isinstance(part, Shown)), "")
-    text, source, *tags = [""] * len(parts) if broken else texts
-    flags = frozenset[str]().union(*(part.flags for part in parts if isinstance(part, Shown)))
+    parts = [(part, origin) for part in (fact.text, fact.source or "", *fact.tags)]
+    out = judged_all(parts, fact.approvals, fact.persona)
+    text, source, *tags = out.texts
     return ShownFact(
         id=fact.id,
         kind=fact.kind,
         tier=held.tier,
         text=text,
-        withheld=broken,
+        withheld=out.withheld,
         tags=tuple(tags),
         source=source,
-        persona=fact.persona or "",
+        persona=out.label,
         origin=origin,
-        directive="directive" in flags,
-        approved="approved" in flags,
+        directive=out.directive,
+        approved=out.approved,
     )

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.cards import one_line
 from persona_hooks.errors import RefusedError
 from persona_hooks.verbs import EVERYONE, Verb
 from persona_mind.facts import words
 from persona_mind.facts.outcomes import Gone, Line, Opened, Promoted, Recalled, Remembered
 from persona_mind.facts.params import Forget, Promote, Read, Recall, Remember, destination, limit, reach
-from persona_mind.facts.part import part
 from persona_mind.facts.search import Found
 from persona_mind.facts.service import Draft
 from persona_mind.facts.shown import shown
 from persona_mind.kernel.admitting import admitted
+from persona_mind.recall.part import part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -144,7 +143,7 @@ class MemoryVerbs:
             supersedes=fact.supersedes,
             derived_from=fact.derived_from,
             origin=fact.brought_by,
-            persona=fact.persona,
+            persona=out.persona or None,
             fact=out,
         )
 
@@ -163,5 +162,5 @@ class MemoryVerbs:
 
 def _line(held: Held, query: str) -> Line:
     fact = shown(held)
-    text, whole = part(one_line(fact.text), EXCERPT, query)
+    text, whole = part(fact.text, EXCERPT, query)
     return Line(fact=fact, excerpt=text, whole=whole)

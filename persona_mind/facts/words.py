@@ -81,12 +81,12 @@ def opened(outcome: Opened) -> Card:
     fact = outcome.fact
     body = (f"[withheld: {fact.withheld}]",) if fact.withheld else tuple(fact.text.split("\n"))
     return Card(
-        title=f"{outcome.kind.capitalize()} {outcome.id} in {PLACES[outcome.scope]}, {_brought(fact)}",
+        title=f"{outcome.kind.capitalize()} {outcome.id} in {PLACES[outcome.scope]}, {fact.brought}",
         body=body,
         detail=_sentences(
             f"tags: {', '.join(map(one_line, fact.tags))}" if fact.tags else "",
             f"source: {one_line(fact.source)}" if fact.source else "",
-            f"persona: {fact.persona}" if fact.persona else "",
+            f"persona: {one_line(fact.persona)}" if fact.persona else "",
             f"recorded {outcome.recorded_at}, last {outcome.last_seen_at}",
             f"expires {outcome.expires_at}" if outcome.expires_at else "",
             f"supersedes {outcome.supersedes}" if outcome.supersedes else "",
@@ -118,15 +118,9 @@ def mark(fact: ShownFact, *, told: bool = True) -> str:
         fact: The fact.
         told: Name the person, too; without it, what nobody is named for is the person's own.
     """
-    whose = f" · {fact.persona}" if fact.tier == "stm" and fact.persona else ""
-    brought = f" · {_brought(fact)}" if told or fact.origin != "user" else ""
+    whose = f" · {one_line(fact.persona)}" if fact.tier == "stm" and fact.persona else ""
+    brought = f" · {fact.brought}" if told or fact.origin != "user" else ""
     return f"{fact.kind}{whose}{brought}"
-
-
-def _brought(fact: ShownFact) -> str:
-    # Where it reads like an order, it must not be taken for the person's.
-    order = ", not the user" if fact.directive else ", approved" if fact.approved else ""
-    return f"by {fact.origin}{order}"
 
 
 def _line(line: Line) -> str:

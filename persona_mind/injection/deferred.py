@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from persona_mind.backlog.lines import brought, line, shown
+from persona_mind.backlog.lines import line, shown
 from persona_mind.injection.render import Ready
 from persona_store.structure import inline
 
@@ -51,7 +51,7 @@ def choose_deferred(backlog: Backlog, scope: Scope, cap: int, now: datetime) -> 
             withheld += 1
             continue
         text, whole = line(out)
-        said = "" if out.origin == "user" else f" · {brought(out)}"
+        said = "" if out.origin == "user" else f" · {out.brought}"
         due = f" (due {out.due})" if out.due else ""
         lines.append(Ready(KIND, f"- [{out.id}] ({out.state}{said}) {inline(text)}{due}", whole, out.id))
     return Deferred(tuple(lines), len(items) - len(lines) - withheld, withheld)

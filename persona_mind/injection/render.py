@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from persona_mind.facts.part import part
 from persona_mind.facts.words import mark
 from persona_mind.kernel.clock import age
+from persona_mind.recall.part import part
 from persona_store.structure import fence, inline
 
 if TYPE_CHECKING:

@@ -10,15 +10,14 @@ from pydantic.alias_generators import to_camel
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from persona_mind.kernel.rowfields import RowOrigin
-    from persona_store.admission import Admitted, Shown, Withheld
+    from persona_store.admission import Admitted
 
 MAX_RULES: Final = 8
 MAX_APPROVALS: Final = 128
 """On one row: a text, a source and as many tags as a row may have, with room to spare."""
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Rule = Annotated[str, Field(min_length=1, max_length=64)]
+Rule = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,63}$")]
 
 
 class RowApproval(BaseModel):
@@ -53,22 +52,3 @@ def approvals_of(texts: Iterable[Admitted | None]) -> tuple[RowApproval, ...] | 
 def joined(new: tuple[RowApproval, ...] | None, old: tuple[RowApproval, ...] | None) -> tuple[RowApproval, ...] | None:
     """Return the approvals of a row that is written anew: what was given now, then what stood on it."""
     return tuple(dict.fromkeys((*(new or ()), *(old or ()))))[:MAX_APPROVALS] or None
-
-
-def judged(text: str, origin: RowOrigin, approvals: tuple[RowApproval, ...] | None) -> Shown | Withheld:
-    """Return one text of a row as it may be shown now; see ``persona_store.admission.show``.
-
-    Args:
-        text: As it is stored.
-        origin: The row's.
-        approvals: The row's.
-    """
-    # The scanner takes a while to load, and an empty memory needs none.
-    from persona_store.admission import Approval, Withheld, show  # noqa: PLC0415
-
-    verdict = show(text, origin)
-    for given in approvals or ():
-        if not isinstance(verdict, Withheld):
-            break
-        verdict = show(text, origin, approval=Approval(given.digest, given.rules, given.rules_version))
-    return verdict

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from persona_hooks.errors import PersonaError, UncertainError
+from persona_mind.kernel import labels
 from persona_mind.kernel.admitting import QUARANTINED
 
 if TYPE_CHECKING:
@@ -122,17 +123,23 @@ class Intake:
         """Return whose an entry is here."""
         return self.scope.segment if segment and segment == self.former else segment
 
-    def passes(self, where: str, texts: Iterable[tuple[str, str]], tags: Iterable[str] = ()) -> Ruling | None:
+    def passes(
+        self, where: str, texts: Iterable[tuple[str, str]], tags: Iterable[str] = (), label: str | None = None
+    ) -> Ruling | None:
         """Count an entry that does not come in by itself; return the ruling of one that may, or that may be held.
 
         Args:
             where: Where it stands.
             texts: Its texts with the names of their fields, the main one first.
             tags: Its tags, which are among the texts, too.
+            label: The segment of the persona that it says it is of.
         """
         every = list(texts)
         if self.erased.stands(every[0][1], tags):
             self.tally.refuse(where, "it was erased here")
+            return None
+        if label and (rule := labels.broken(label)):
+            self.tally.refuse(where, f"persona: {rule}")
             return None
         found = ruling(every)
         if found.word == "refused":

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from persona_mind.kernel import clock
 from persona_mind.kernel.identity import ID_PATTERN
+from persona_mind.kernel.labels import harmless
 
 RowOrigin = Literal["user", "model", "import", "peer", "worker", "tool"]
 
@@ -39,7 +40,10 @@ def _moment(text: str) -> str:
 
 
 Moment = Annotated[str, Field(max_length=64), AfterValidator(_moment)]
-RowId = Annotated[str, Field(pattern=ID_PATTERN)]
+RowId = Annotated[str, Field(pattern=ID_PATTERN), AfterValidator(harmless)]
 RowText = Annotated[str, Field(min_length=1), AfterValidator(_fits)]
 RowTags = Annotated[tuple[Annotated[str, Field(max_length=MAX_TAG)], ...], Field(max_length=MAX_TAGS)]
 RowPersona = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
+"""The segment of a persona, or what a file says in its place: ``showing.judged_all`` withholds rows of what is none."""
+RowSession = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
+"""A host's own id; ``labels.session`` says how it may be shown."""

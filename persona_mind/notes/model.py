@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from persona_mind.kernel.approvals import RowApprovals
 from persona_mind.kernel.kinds import Kind
-from persona_mind.kernel.rowfields import MAX_ID, RowId, RowOrigin, RowPersona, units
+from persona_mind.kernel.rowfields import RowId, RowOrigin, RowPersona, RowSession, units
 
 TYPE: Final = "pi-persona-mind-session-note"
 """The custom entry that holds one event."""
@@ -36,9 +36,6 @@ def _fits(most: int) -> AfterValidator:
     return AfterValidator(check)
 
 
-SessionId = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
-
-
 class Event(BaseModel):
     """What both events hold.
 
@@ -54,7 +51,7 @@ class Event(BaseModel):
 
     version: Literal[1] = VERSION
     note_id: RowId
-    origin_session_id: SessionId
+    origin_session_id: RowSession
     persona: RowPersona
 
 

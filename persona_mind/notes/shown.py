@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from persona_hooks.cards import one_line
-from persona_mind.kernel.approvals import judged
+from persona_mind.kernel.showing import brought, judged_all
 from persona_mind.notes.model import Note  # noqa: TC001 - outcomes hold this, and pydantic reads it
 
 
@@ -29,8 +28,8 @@ class ShownNote:
 
     @property
     def brought(self) -> str:
-        """Who brought its words; where they read like an order, they must not be taken for the person's."""
-        return f"by {self.note.origin}{', not the user' if self.directive else ', approved' if self.approved else ''}"
+        """Who brought its words."""
+        return brought(self.note.origin, directive=self.directive, approved=self.approved)
 
     @property
     def mark(self) -> str:
@@ -39,29 +38,8 @@ class ShownNote:
 
 
 def shown(note: Note) -> ShownNote:
-    """Return a note as it may be shown now; a text or source that breaks a rule withholds the whole."""
-    # The scanner takes a while to load, and a session without notes needs none.
-    from persona_store.admission import Shown  # noqa: PLC0415
-
-    parts = [judged(text, note.origin, note.approvals) for text in (note.text, note.source)]
-    broken = next((part.rule for part in parts if not isinstance(part, Shown)), "")
-    if broken:
-        return ShownNote(note, "", "", broken, directive=False)
-    text, source = (part.text for part in parts if isinstance(part, Shown))
-    flags = frozenset[str]().union(*(part.flags for part in parts if isinstance(part, Shown)))
-    return ShownNote(note, text, source, "", directive="directive" in flags, approved="approved" in flags)
-
-
-def part(text: str, limit: int, query: str = "") -> tuple[str, bool]:
-    """Return at most ``limit`` characters of a text as one line, and whether that is all of it.
-
-    What is returned is empty where no part can be shown without changing what the text says.
-    """
-    line = one_line(text)
-    if len(line) <= limit:
-        return line, True
-    # Most notes are short, and the analysis behind excerpts takes a while to load.
-    from persona_mind.recall.excerpt import excerpt  # noqa: PLC0415
-
-    found = excerpt(line, limit, query)
-    return found.text, found.whole
+    """Return a note as it may be shown now; a text, source or label that breaks a rule withholds the whole."""
+    parts = [(note.text, note.origin), (note.source, note.origin)]
+    out = judged_all(parts, note.approvals, note.persona)
+    text, source = out.texts
+    return ShownNote(note, text, source, out.withheld, directive=out.directive, approved=out.approved)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.verbs import EVERYONE, Verb
-from persona_mind.kernel import clock
+from persona_mind.kernel import clock, labels
 from persona_mind.kernel.admitting import admitted
 from persona_mind.notes import words
 from persona_mind.notes.outcomes import Line, NoteGone, NoteOpened, NoteSaved, NotesListed, Storage
 from persona_mind.notes.params import ForgetNote, ListNotes, ReadNote, SaveNote
 from persona_mind.notes.service import Draft
-from persona_mind.notes.shown import part, shown
+from persona_mind.notes.shown import shown
+from persona_mind.recall.part import part
 
 if TYPE_CHECKING:
     from persona_hooks.ports import Session
@@ -93,7 +94,7 @@ class NoteVerbs:
             withheld=out.withheld or None,
             saved_at=clock.format(note.saved),
             origin=note.origin,
-            origin_session_id=note.origin_session_id,
+            origin_session_id=labels.session(note.origin_session_id),
             shown=out,
         )
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from persona_mind.kernel.kinds import prior
-from persona_mind.notes.shown import ShownNote, part, shown
+from persona_mind.notes.shown import ShownNote, shown
+from persona_mind.recall.part import part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +40,7 @@ class View:
         return known
 
     def part(self, note: Note, limit: int) -> tuple[str, bool]:
-        """Return the beginning of a note as it may be shown, as ``shown.part`` does; worked out once."""
+        """Return the beginning of a note as it may be shown, as ``recall.part`` does; worked out once."""
         known = self._parts.get((note.id, limit))
         if known is None:
             known = self._parts[note.id, limit] = part(self.shown(note).text, limit)

@@ -40,7 +40,7 @@ class Wait(BaseModel):
 
     model_config = _CONFIG
 
-    field: Annotated[str, Field(max_length=MAX_ID)]
+    field: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=MAX_ID)]
     digest: Digest
     rule: Rule
     offset: Annotated[int, Field(ge=0)]
@@ -69,7 +69,7 @@ class Held(BaseModel):
     id: RowId
     persona: RowPersona
     project: Annotated[str, Field(min_length=1, max_length=MAX_ID)]
-    verb: Annotated[str, Field(max_length=MAX_ID)]
+    verb: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$", max_length=MAX_ID)]
     origin: RowOrigin
     audience: Literal["model", "person", "script", "page", "mcp"]
     held_at: Moment

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from persona_mind.kernel.rowfields import MAX_ID, Moment, RowId
+from persona_mind.kernel.rowfields import MAX_ID, Moment, RowId, RowSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,8 @@ _CONFIG: Final = ConfigDict(
 _OF_THE_QUESTION: Final = frozenset({"word", "kin", "tag", "when", "told_when", "meaning"})
 
 Number = Annotated[float | int, Field(allow_inf_nan=False)]
-Word = Annotated[str, Field(min_length=1, max_length=32)]
+Word = Annotated[str, Field(pattern=r"^[a-z][a-z_-]{0,31}$")]
+"""A kind of memory or of evidence."""
 
 
 class Item(BaseModel):
@@ -71,7 +72,7 @@ class Turn(BaseModel):
 
     id: RowId
     at: Moment
-    session: Annotated[str, Field(min_length=1, max_length=MAX_ID)]
+    session: RowSession
     project: Annotated[str, Field(min_length=1, max_length=MAX_ID)]
     items: Annotated[tuple[Item, ...], Field(max_length=MAX_ITEMS)]
     left: dict[Word, int] | None = None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import InvalidError, NotFoundError
 from persona_hooks.verbs import PEOPLE, Verb
+from persona_mind.kernel import labels
 from persona_mind.recorder import words
 from persona_mind.recorder.outcomes import AskWhy, Occasion, Used, Why
 from persona_mind.recorder.tell import Known, last_request, occasions, useless, uses
@@ -67,7 +68,7 @@ def _of_turn(turns: Sequence[Turn], known: Mapping[str, Known], turn: Turn) -> W
         recorded=len(turns),
         turn=turn.id,
         at=turn.at,
-        session=turn.session,
+        session=labels.session(turn.session),
         items=items,
         gone=len(turn.items) - len(items),
         left=dict(turn.left or {}),

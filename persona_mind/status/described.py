@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import PersonaError
 from persona_mind.backlog.lines import shown as shown_item
-from persona_mind.facts.part import part
 from persona_mind.facts.shown import shown as shown_fact
 from persona_mind.facts.words import mark
+from persona_mind.recall.part import part
 from persona_mind.recorder.tell import Described, Known
 from persona_store.structure import inline
 
