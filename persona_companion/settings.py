@@ -195,7 +195,8 @@ class SettingsFile:
         except PersonaError as error:
             careful = MindSection.model_validate(_CAREFUL["mind"])
             sessions = SessionsSection.model_validate(_CAREFUL["sessions"])
-            fault = Fault(self.path, error.message)
+            # The fault names the file in its own way.
+            fault = Fault(self.path, error.message.removeprefix(str(self.path)).lstrip(": "))
             return Settings(
                 self.path, mind=careful, sessions=sessions, faults=(fault,), unreadable=_closed(error, self.path)
             )

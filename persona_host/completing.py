@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def words(environ: Mapping[str, str], given: Sequence[str], last: str) -> list[str]:
     """Return what may follow in ``persona mind GIVEN… LAST``."""
-    registry = _registry(environ)
+    registry = registry_of(environ)
     line = " ".join(("/mind", *given, last))
     # The registry completes whole commands; the shell wants the word at the cursor.
     place = len(given) + 1
@@ -25,15 +25,16 @@ def words(environ: Mapping[str, str], given: Sequence[str], last: str) -> list[s
     return list(dict.fromkeys(found))
 
 
-def tool_names(environ: Mapping[str, str], last: str) -> list[str]:
-    """Return the tools whose names begin with ``last``."""
-    return [tool.name for tool in tools(_registry(environ), "script") if tool.name.startswith(last)]
-
-
-def _registry(environ: Mapping[str, str]) -> Registry:
+def registry_of(environ: Mapping[str, str]) -> Registry:
+    """Return what the plugins offer; no session is opened, and nothing is read or written."""
     home = Path.home()
     runtime = headless_runtime(agent_dir=agent_dir_of(environ, home), home=home, environ=environ)
     try:
         return runtime.registry
     finally:
         runtime.close()
+
+
+def tool_names(environ: Mapping[str, str], last: str) -> list[str]:
+    """Return the tools whose names begin with ``last``."""
+    return [tool.name for tool in tools(registry_of(environ), "script") if tool.name.startswith(last)]

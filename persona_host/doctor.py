@@ -12,11 +12,13 @@ from persona_hooks.verbs import Answer
 from persona_host.adapters.mcp.serve import CAPABILITIES as MCP
 from persona_host.embedded.choice import HOW, facts
 from persona_host.embedded.shelf import Shelf
+from persona_host.helping import in_shell
 from persona_host.oneshot import CAPABILITIES, opened, printed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from persona_hooks.cards import Level
     from persona_host.embedded.models import HostModels
     from persona_host.place import Place
     from persona_host.runtime import Runtime
@@ -37,10 +39,16 @@ COSTS = {
     "scheduler": "wakes and reviews wait for the next command",
 }
 ROLES = ("default", "routing", "flash")
+MALFORMED = "(malformed)"
+"""How the companion marks the source of a setting that it could not read."""
+SHOWN = frozenset({"agent directory", "settings", "sessions", "working directory"})
+"""The paths that the card lists; the checks tell of the others."""
 
 
 def doctor(place: Place, host: str, *, as_json: bool, plain: bool) -> int:
-    """Print the report for ``host`` and return the exit status: 1 where a plugin failed or is slow.
+    """Print the report for ``host`` and return the exit status: 1 where a plugin failed or memory is refused.
+
+    Memory that a person turned off is no fault.
 
     Raises:
         NotFoundError: There is no host of that name.
@@ -58,11 +66,14 @@ def examine(runtime: Runtime, models: HostModels, place: Place, host: str) -> di
     return {
         "host": host,
         "owner": _owner(runtime),
+        "disabled": place.disabled,
+        "off": runtime.off(),
         "plugins": [asdict(state) for state in runtime.states()],
         "problems": [f"{plugin}: {what}" for plugin, what in runtime.problems],
         "lacking": {name: COSTS[name] for name, there in capabilities.items() if not there},
         "models": {role: facts(models.roles.choice(role)) for role in (*ROLES, *_unknown(models))},
         "unknownRoles": _unknown(models),
+        "unreadable": any(setting.source.endswith(MALFORMED) for setting in runtime.settings().values()),
         "checks": _checks(runtime),
         "paths": {name: {"path": str(path), "exists": path.exists()} for name, path in _paths(place).items()},
     }
@@ -101,21 +112,34 @@ def _paths(place: Place) -> dict[str, Path]:
 
 
 def _answer(report: dict[str, Any]) -> Answer:
+    title, level = _verdict(report)
+    checks = [check for check in report["checks"] if check["text"] != report["owner"].get("message")]
+    lines = [*_owner_lines(report), *_plugin_lines(report), *_lacking_lines(report), *_model_lines(report)]
+    for check in checks:
+        lines += [f"{check['verb']}, run from the command line:"]
+        lines += [f"  {line}" for line in check["text"].splitlines()]
+    lines += ["Paths:", *(_path_line(name, entry) for name, entry in report["paths"].items() if name in SHOWN)]
+    card = in_shell(Card(title, tuple(lines), level=level), everywhere=True)
+    return Answer("doctor", ok=level != "error", changed="no", card=card, details=report)
+
+
+def _verdict(report: dict[str, Any]) -> tuple[str, Level]:
+    """Return what matters most, and how much: an error where something is at fault, a warning where it was chosen."""
     states: list[dict[str, Any]] = report["plugins"]
     bad = [state["name"] for state in states if state["state"] != "loaded"]
-    title = f"Trouble with {', '.join(bad)}." if bad else f"{len(states)} plugins are loaded."
-    lines = [*_owner_lines(report), *_plugin_lines(report), *_lacking_lines(report), *_model_lines(report)]
-    for check in report["checks"]:
-        lines += [f"{check['verb']}:", *(f"  {line}" for line in check["text"].splitlines())]
-    lines += ["Paths:", *(_path_line(name, entry) for name, entry in report["paths"].items())]
-    card = Card(title, tuple(lines), level="error" if bad else "success")
-    return Answer("doctor", ok=not bad, changed="no", card=card, details=report)
+    if bad:
+        return f"Trouble with {', '.join(bad)}.", "error"
+    if report["disabled"]:
+        return "Memory is off: PI_PERSONA_DISABLE is set.", "warning"
+    if report["off"]:
+        return report["off"], "warning" if report["owner"]["ready"] else "error"
+    return f"Memory works; {len(states)} plugins are loaded.", "success"
 
 
 def _owner_lines(report: dict[str, Any]) -> list[str]:
     owner = report["owner"]
     if not owner["ready"]:
-        return [f"Memory: refused ({owner['reason']}). {owner['message']}"]
+        return [f"Memory: refused ({owner['reason']})."]
     leg = ", a delegated leg" if owner["leg"] else ""
     return [f"Memory: of {owner['persona'] or 'no persona'}, as {owner['provider']} says{leg}."]
 
@@ -140,6 +164,8 @@ def _lacking_lines(report: dict[str, Any]) -> list[str]:
 def _model_lines(report: dict[str, Any]) -> list[str]:
     models: dict[str, dict[str, Any]] = report["models"]
     if models["default"]["model"] is None:
+        if report["unreadable"]:
+            return ["Models: none is known while the settings cannot be read."]
         return ["Models: none is configured.", f"  {HOW}"]
     lines = ["Models:"]
     for role, choice in models.items():

@@ -11,7 +11,7 @@ from persona_hooks.commands import following, usage
 from persona_hooks.fields import parameters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from persona_hooks.verbs import AnyVerb, Registry
 
@@ -58,13 +58,16 @@ def in_shell(card: Card, *, everywhere: bool = False) -> Card:
 
     Only title and hint are ours for sure; what stands between them may quote a memory, unless ``everywhere`` is given.
     """
-    title, hint = _typed((card.title, card.hint))
-    card = replace(card, title=title, hint=hint)
-    return replace(card, body=_typed(card.body), detail=_typed(card.detail)) if everywhere else card
+    card = replace(card, title=shell_text(card.title), hint=shell_text(card.hint))
+    if not everywhere:
+        return card
+    return replace(card, body=tuple(map(shell_text, card.body)), detail=tuple(map(shell_text, card.detail)))
 
 
-def _typed(lines: Iterable[str]) -> tuple[str, ...]:
-    return tuple(_SLASH.sub("persona mind", line) for line in lines)
+def shell_text(text: str) -> str:
+    """Return a text of ours with ``persona mind …`` where it says ``/mind …``."""
+    shell = _SLASH.sub("persona mind", text)
+    return re.sub(r"`/help COMMAND`", "`persona mind COMMAND --help`", shell)
 
 
 def _one(verb: AnyVerb) -> Card:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from persona_hooks.errors import InvalidError
@@ -18,6 +19,7 @@ from persona_hooks.verbs import refusal
 from persona_host.embedded.models import HostModels
 from persona_host.embedded.shelf import Shelf
 from persona_host.headless import StderrUi, SystemScheduler
+from persona_host.helping import in_shell, shell_text
 from persona_host.runtime import Runtime, Setup
 
 if TYPE_CHECKING:
@@ -85,7 +87,10 @@ def mind(place: Place, words: Sequence[str], *, as_json: bool, plain: bool) -> i
     """Perform a person's command, given as the shell's words after ``mind``; print its card, return the status."""
     with opened(place) as (runtime, _):
         answer = runtime.command(["mind", *words])
-    return printed(answer, as_json=as_json, plain=plain)
+    card = in_shell(answer.card)
+    if answer.details.get("reason") == "unknown_command":
+        card = replace(card, hint="`persona mind --help` lists them all.")
+    return printed(replace(answer, card=card), as_json=as_json, plain=plain)
 
 
 def tool(place: Place, name: str, arguments: str) -> int:
@@ -108,6 +113,10 @@ def inject(place: Place, prompt: str, *, as_json: bool) -> int:
     with opened(place) as (runtime, _):
         runtime.owner()
         blocks = runtime.blocks(prompt)
+        off = runtime.off()
+    if off:
+        # What is printed is what a model would be given, which may be nothing; that must not look like no memories.
+        StderrUi().notify(shell_text(off), "warning")
     text = "\n\n".join(block.text for block in blocks)
     if as_json:
         shown = [{"name": block.name, "order": block.order, "text": block.text} for block in blocks]

@@ -55,11 +55,29 @@ def place(
     """Return the place that options name, in this process's environment.
 
     Raises:
-        InvalidError: The working directory does not exist.
+        InvalidError: The working directory does not exist, or the agent directory cannot be one.
     """
     home = Path.home()
     working = Path(cwd or os.curdir).expanduser()
     if not working.is_dir():
         raise InvalidError(f"--cwd: there is no directory {working}.", field="cwd", path=str(working))
     environ = dict(os.environ)
-    return Place(agent_dir_of(environ, home, agent_dir), working.resolve(), home, environ, persona, session, role)
+    chosen = agent_dir_of(environ, home, agent_dir)
+    _check(chosen)
+    return Place(chosen, working.resolve(), home, environ, persona, session, role)
+
+
+def _check(agent_dir: Path) -> None:
+    """Refuse an agent directory that is none, or that nobody could make."""
+    there = next(path for path in (agent_dir, *agent_dir.parents) if os.path.lexists(path))
+    if not there.is_dir():
+        what = "is a file" if there.is_file() else "is no directory"
+        raise InvalidError(
+            f"The agent directory cannot be {agent_dir}: {there} {what}.", field="agent_dir", path=str(there)
+        )
+    if there != agent_dir and not os.access(there, os.W_OK | os.X_OK):
+        raise InvalidError(
+            f"The agent directory {agent_dir} does not exist, and {there} may not be written to.",
+            field="agent_dir",
+            path=str(agent_dir),
+        )

@@ -317,6 +317,21 @@ class Runtime:
             return []
         return [] if owner.leg else tools(self.registry, audience, self.session)
 
+    def off(self) -> str:
+        """Return why memory does not work in the open session and what turns it on; nothing where it works."""
+        session = self.session
+        try:
+            self.owner()
+        except PersonaError as error:
+            return error.message
+        if session.incognito:
+            return "This room is incognito: memory is neither read nor written here."
+        enabled = self.settings().get("mind.enabled")
+        if enabled is None or enabled.value is not False:
+            return ""
+        where = "for commands in this directory" if session.shared else "in this session"
+        return f"Memory is off {where}: nothing is remembered or given to a model. `/mind on` turns it on."
+
     def settings(self) -> dict[str, Setting]:
         """Return every plugin's effective settings in the open session, by key."""
         replies = self._client.ask(SettingsQuery(session_id=self.session.id), SettingsReply)

@@ -71,17 +71,22 @@ class JsonFile:
     def _parse(self, data: bytes) -> dict[str, JsonValue]:
         try:
             values: JsonValue = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
+        except json.JSONDecodeError as error:
+            raise self._corrupt("not_json", line=error.lineno, column=error.colno) from None
         except (ValueError, RecursionError):
             raise self._corrupt("not_json") from None
         if not isinstance(values, dict):
             raise self._corrupt("not_an_object")
         return values
 
-    def _corrupt(self, reason: str) -> CorruptError:
+    def _corrupt(self, reason: str, **place: int) -> CorruptError:
+        where = f" (line {place['line']}, column {place['column']})" if place else ""
         return CorruptError(
-            f"{self.path} is no JSON object; it was left as it is, correct it by hand or put it aside",
+            f"{self.path} is no JSON object{where}; it was left as it is, correct it by hand or put it aside",
             reason=reason,
             path=str(self.path),
+            line=place.get("line"),
+            column=place.get("column"),
         )
 
     def update(

@@ -30,7 +30,9 @@ Examples:
 """,
 )
 @click.option("--once", multiple=True, metavar="TEXT", help="Answer TEXT and leave; may be repeated.")
-@click.option("--model", metavar="MODEL", help="provider:name, or a role of the settings (default, routing, flash).")
+@click.option(
+    "--model", metavar="MODEL", help="provider:name, or a model role of the settings (default, routing, flash)."
+)
 @click.option("--room", type=click.Choice(["private", "group"]), help="Who can hear: one person, or several.")
 @click.option("--present", metavar="IDS", help="Person ids that are present: u:42,u:17.")
 @click.option("--incognito", is_flag=True, help="Nothing is read and nothing is written.")
@@ -47,6 +49,9 @@ def command(place: Place, /, **options: Any) -> int:  # noqa: ANN401 - click's v
 
     Commands begin with a slash; /help lists them. Everything but the replies works without a model. --json prints one
     object an outcome: {"kind", "ok", "text", "data"}.
+
+    The exit status is 0 once every line of --once or of a pipe is answered, also where no model is configured; 1 when
+    one failed: the model did not answer, a command was refused, memory is closed. At a terminal it is 0.
     """
     once, model, room = options["once"], options["model"], _room(options)
     return chat(place, Options(once, model, room, json=options["as_json"], plain=options["plain"]))

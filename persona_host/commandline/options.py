@@ -47,7 +47,12 @@ def common(body: Callable[..., int]) -> Callable[..., None]:
         click.option("--cwd", metavar="DIR", help="Work as if started there; the project is found from it."),
         click.option("--persona", metavar="NAME", help="The persona for this session only."),
         click.option("--session", metavar="ID", help="The session to go on with, or to begin under this id."),
-        click.option("--role", metavar="NAME", default="", help="Which of the persona's layers are seen."),
+        click.option(
+            "--role",
+            metavar="NAME",
+            default="",
+            help="Which of the persona's layers are seen; no model role.",
+        ),
     )
     for option in reversed(options):
         command = option(command)

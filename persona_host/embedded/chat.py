@@ -55,26 +55,55 @@ def chat(place: Place, options: Options) -> int:
     lines: Iterable[str | InvalidError] = options.once
     if not options.once:
         lines = typed() if at_terminal else piped(sys.stdin.buffer)
-    screen: Screen = JsonScreen(sys.stdout) if options.json else PlainScreen(sys.stdout, _columns())
+    screen = Tally(JsonScreen(sys.stdout) if options.json else PlainScreen(sys.stdout, _columns()))
     ui = StderrUi()
     # Nobody waits at a prompt when lines come from a pipe, and the next line comes at once.
     patience = 1.0 if at_terminal else PATIENCE
     host = EmbeddedHost.start(place, screen=screen, ui=ui, model=options.model, room=options.room, patience=patience)
     try:
-        if off := memory_off(host):
+        if at_terminal and not options.json:
+            sys.stdout.write(f"persona, session {host.runtime.session.id}. {GREETING}\n")
+        off = host.runtime.off()
+        if off:
             ui.notify(off, "warning")
-        return _answer_all(host, lines)
+        status = _answer_all(host, lines)
+        broken = screen.failed or (off and not place.disabled and _refused(host))
+        return 1 if broken and not status and not at_terminal else status
     finally:
         host.close()
 
 
-def memory_off(host: EmbeddedHost) -> str:
-    """Return why memory does not work here, or nothing where it does."""
+GREETING = "/help lists the commands; Ctrl-D leaves."
+
+
+class Tally:
+    """A screen that remembers whether a line failed; what only a tool call failed of, the model knows and answers."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self.failed = False
+
+    def waiting(self) -> None:
+        """See ``Screen``."""
+        self._screen.waiting()
+
+    def delta(self, text: str) -> None:
+        """See ``Screen``."""
+        self._screen.delta(text)
+
+    def show(self, event: Event) -> None:
+        """See ``Screen``."""
+        self.failed |= not event.ok and event.kind in {"error", "answer", "reply"}
+        self._screen.show(event)
+
+
+def _refused(host: EmbeddedHost) -> bool:
+    """Return whether nobody owns the session's memory: the persona asked for does not exist, say."""
     try:
         host.runtime.owner()
-    except PersonaError as error:
-        return error.message
-    return ""
+    except PersonaError:
+        return True
+    return False
 
 
 def _answer_all(host: EmbeddedHost, lines: Iterable[str | InvalidError]) -> int:
@@ -102,11 +131,9 @@ def _terminal(place: Place, options: Options) -> int:
     screen = TerminalScreen(surface_for(plain=False))
     host = EmbeddedHost.start(place, screen=screen, ui=screen, model=options.model, room=options.room)
     try:
-        welcome = Card(
-            "persona", (f"session {host.runtime.session.id}",), hint="/help lists the commands; Ctrl-D leaves."
-        )
+        welcome = Card("persona", (f"session {host.runtime.session.id}",), hint=GREETING)
         screen.show(Event("notice", ok=True, card=welcome))
-        if off := memory_off(host):
+        if off := host.runtime.off():
             screen.notify(off, "warning")
         Terminal(host, screen).run()
     finally:
