@@ -124,9 +124,10 @@ class Companion:
             return None
         if brief is None:
             return None
-        from persona_companion.prompt import objective_allowed, persona_block  # noqa: PLC0415 - as for briefs
+        from persona_companion.prompt import persona_block  # noqa: PLC0415 - as for briefs
+        from persona_hooks.brakes import braked  # noqa: PLC0415 - as above
 
-        return persona_block(brief, objective=objective_allowed(self._host.bus, session, brief))
+        return persona_block(brief, objective=not braked(self._host.bus, session, declared=brief.may_brake))
 
     def settings(self, seat: Seat) -> tuple[Setting, ...]:
         """Return the effective settings of a seat: the file's, and what the persona's brief asks for."""

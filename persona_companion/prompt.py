@@ -6,14 +6,10 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.errors import PersonaError
-from persona_hooks.messages import BrakeQuery, BrakeReply
 from persona_hooks.specs import Block
 
 if TYPE_CHECKING:
     from persona_companion.briefs import Brief
-    from persona_hooks.bus import BusClient, Reply
-    from persona_hooks.ports import Session
 
 BLOCK: Final = "persona"
 ORDER: Final = 10
@@ -31,24 +27,3 @@ def persona_block(brief: Brief, *, objective: bool) -> Block | None:
     if not text:
         return None
     return Block(BLOCK, f'<persona name="{escape(brief.name)}">\n{text}\n</persona>', ORDER)
-
-
-def objective_allowed(bus: BusClient, session: Session, brief: Brief) -> bool:
-    """Return whether the objective may be told: no brake is set, and none may be set unseen.
-
-    Where the brief keeps a notebook, silence, an error, a malformed answer and one for another seat count as a brake.
-    """
-    states = [_state(reply, session) for reply in bus.query(BrakeQuery(session_id=session.id, seat=session.seat))]
-    if "set" in states:
-        return False
-    return not brief.may_brake or (bool(states) and all(state == "clear" for state in states))
-
-
-def _state(reply: Reply, session: Session) -> str:
-    try:
-        answer = None if reply.error else BrakeReply.parse(reply.payload)
-    except PersonaError:
-        return "unknown"
-    if answer is None or (answer.session_id, answer.seat) != (session.id, session.seat):
-        return "unknown"
-    return answer.state

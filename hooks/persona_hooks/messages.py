@@ -233,7 +233,7 @@ class BrakeQuery(Closed):
 
 
 class BrakeReply(Message):
-    """Says whether a brake holds; ``unknown`` while extraction is late or failed, and counts as set."""
+    """Says whether a brake holds; ``unknown`` while extraction is late or failed; see ``persona_hooks.brakes``."""
 
     channel = BRAKE
     provider: Name

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from persona_hooks.brakes import braked
 from persona_hooks.errors import BusyError, ConflictError, PersonaError
 from persona_hooks.specs import Block
-from persona_mind.injection.brake import braked
 from persona_mind.injection.choose import Choice, Picked, choose, choose_working
 from persona_mind.injection.deferred import Deferred, choose_deferred
 from persona_mind.injection.noted import NOTES_TOKENS, Noted, block, choose_noted
 from persona_mind.injection.render import Section, Tally, body, fenced, overhead
 from persona_mind.kernel.budget import TOTAL_TOKENS, Allowance, Caps, tokens
+from persona_mind.kernel.settings import has_brakes
 from persona_store.structure import inline, new_fence_key
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class Injection:
         self._sessions.pop((session.id, session.seat), None)
 
     def _look(self, session: Session, scope: Scope, prompt: str, *, lean: bool, turn: Turn) -> _Seen:
-        objectives = not braked(self._bus, session)
+        objectives = not braked(self._bus, session, declared=has_brakes(self._bus, session.id))
         known = self._of(session)
         now = self._facts.now()
         long = self._view(known, scope, ("persona", "shared"), now)
