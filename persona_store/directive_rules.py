@@ -119,6 +119,7 @@ role: you youre => ?are|re now ?on in|going_to|operating|acting|known_as|called|
 role: you youre => ?are|re now {UNBOUND}|free_from|free_of|a_different|no_longer
 role!: act behave respond answer => as|like ?if ?a|an|the ~4 {UNBOUND}|{MODEL}|no_filters?|no_rules|no_restrictions
     |no_limits|have_no
+role!: act behave => as|like ?a|an|the system .|and|prompt|message
 role: act behave => as|like ~12 unfiltered|uncensored|amoral|immoral|unethical|illegal|restrictions|jailbreak|persona
     |roleplay
 role: pretend simulate emulate => ?to_be|you_are|youre|you_have|that_you|being|as_if|a|an ~5 {UNBOUND}|{MODEL}
