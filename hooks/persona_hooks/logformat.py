@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from persona_hooks.errors import CapacityError, CorruptError, InvalidError
 from persona_hooks.ports import Entry
+from persona_hooks.wellformed import is_id, is_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +27,6 @@ MAX_LINE = 4 * 1024 * 1024
 MAX_LOG = 64 * 1024 * 1024
 """Bytes of one log; a longer conversation goes on in a fork."""
 
-_MAX_ID = 128
 _MAX_WORD = 128
 
 
@@ -103,7 +103,8 @@ def parse_header(line: bytes, path: str) -> Header:
         and not isinstance(version, bool)
         and version >= 1
         and all(isinstance(text, str) for text in texts)
-        and 0 < len(str(texts[0])) <= _MAX_ID
+        and is_id(texts[0])
+        and is_path(str(texts[2]))
         and (parent is None or isinstance(parent, str))
     )
     if not valid:
@@ -148,8 +149,8 @@ def parse_entry(line: bytes) -> Entry:
     custom, data, stamp = value.get("customType"), value.get("data", {}), value.get("timestamp")
     valid = (
         _is_word(kind, _MAX_WORD)
-        and _is_word(key, _MAX_ID)
-        and (parent is None or _is_word(parent, _MAX_ID))
+        and is_id(key)
+        and (parent is None or is_id(parent))
         and (custom is None or _is_word(custom, _MAX_WORD))
         and (kind != "custom" or custom is not None)
         and isinstance(stamp, str)

@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from persona_hooks.errors import InvalidError
 from persona_hooks.messages import MAIN_SEAT
+from persona_hooks.wellformed import MAX_ID, checked_path, is_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -245,6 +247,18 @@ class Session:
     incognito: bool = False
     role: str = ""
     shared: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what no session can have.
+
+        Raises:
+            InvalidError: The working directory or the id cannot be one.
+        """
+        checked_path(self.cwd, "cwd")
+        if not is_id(self.id):
+            raise InvalidError(
+                f"sessionId: an id has 1 to {MAX_ID} characters, and none of them is hidden.", field="sessionId"
+            )
 
     def guard(self, *, leaf: bool = False) -> Guard:
         """Return what an append made now may rely on; with ``leaf``, the branch's end as well."""

@@ -22,6 +22,7 @@ _KINDS: Final = {
     "finite_number": "must be a finite number",
     "string_pattern_mismatch": "is not of the form that is asked for",
     "extra_forbidden": "is not known",
+    "string_unicode": "holds half a character (a lone surrogate)",
 }
 _TYPES: Final = {
     "int": "a whole number",

@@ -23,6 +23,7 @@ from pydantic.alias_generators import to_camel
 
 from persona_hooks.cards import Card
 from persona_hooks.errors import Changed, InvalidError, NotFoundError, PersonaError, StorageError, UncertainError
+from persona_hooks.wellformed import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -320,9 +321,19 @@ def validate(verb: Verb[P, O], arguments: Mapping[str, Any], *, lax: bool = Fals
             return verb.params.model_validate(dict(arguments))
         return verb.params.model_validate_json(json.dumps(dict(arguments)), strict=True)
     except ValidationError as error:
+        _check_texts(verb, arguments)
         raise _invalid(verb, error, _called(verb, lax=lax)) from None
     except (TypeError, ValueError, RecursionError):
         raise InvalidError(f"{verb.name}: the arguments are not a JSON object.", field="arguments") from None
+
+
+def _check_texts(verb: AnyVerb, arguments: Mapping[str, Any]) -> None:
+    """Raise for an argument that holds half a character, which a JSON reader refuses without saying where."""
+    known = {*_known(verb), *verb.params.model_fields}
+    for name, value in arguments.items():
+        if not is_text(f"{name}{json.dumps(value, ensure_ascii=False)}"):
+            field = name if name in known else "arguments"
+            raise InvalidError(f"{verb.name}: {field} holds half a character (a lone surrogate).", field=field)
 
 
 def perform(verb: Verb[P, O], params: P, call: Call) -> Answer:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from persona_hooks.errors import RefusedError
+from persona_hooks.wellformed import checked_path
 
 DEFAULT_SEGMENT: Final = "_default"
 """The file name of the owner that has no persona."""
@@ -59,8 +60,12 @@ class Scope:
 
 
 def find_project(cwd: Path, home: Path) -> Project:
-    """Return the project that ``cwd`` belongs to. It need not exist."""
-    start, base = canonical(cwd), canonical(home)
+    """Return the project that ``cwd`` belongs to. It need not exist.
+
+    Raises:
+        InvalidError: No system has such a path.
+    """
+    start, base = canonical(checked_path(cwd, "cwd")), canonical(home)
     root = next((place for place in (start, *start.parents) if place != base and _has_git(place)), start)
     return Project(root, _slug(root), home=root == base)
 

@@ -92,11 +92,15 @@ class Log:
 
 @dataclass(slots=True)
 class _Folder:
-    """A folder of logs; in the layouts we know, all of one working directory."""
+    """A folder of logs. Pi names one for a working directory, and gives /a/b-c and /a/b/c the same.
+
+    Attributes:
+        projects: Whose each log is, by its name and inode; None while its first line is no header.
+        logs: Those that were read, by their names.
+    """
 
     reader: Reader
-    changed: int = 0
-    project: str = ""
+    projects: dict[tuple[str, int], str | None] = field(default_factory=dict)
     logs: dict[str, Log] = field(default_factory=dict)
 
 
@@ -131,7 +135,7 @@ class Logs:
         known = self._looked.get(project.slug)
         if known is not None and known.folders == folders and 0 <= now - known.at < FRESH_SECONDS:
             return known.logs
-        logs = [log for path, changed in folders for log in self._look(path, changed, project)]
+        logs = [log for path, _ in folders for log in self._look(path, project)]
         logs.sort(key=lambda log: (log.stamp[2], log.path.name), reverse=True)
         stamps = [(log.path, log.stamp) for log in logs]
         if known is not None and known.stamps == stamps:
@@ -149,37 +153,43 @@ class Logs:
                     self._folders.setdefault(path, _Folder(reader))
                     yield path, entry.stat(follow_symlinks=False).st_mtime_ns
 
-    def _look(self, path: Path, changed: int, project: Project) -> list[Log]:
+    def _look(self, path: Path, project: Project) -> list[Log]:
         """Return the project's logs in one folder, read as far as they are now."""
         folder = self._folders[path]
         files = [item for item in _entries(path) if item.name.endswith(SUFFIX) and item.is_file(follow_symlinks=False)]
-        if folder.changed != changed:
-            folder.changed = changed
-            cwd = next(filter(None, (_cwd(item.path) for item in files)), None)
-            folder.project = "" if cwd is None else self._slug(cwd)
-        if folder.project != project.slug:
+        known = folder.projects
+        folder.projects = {
+            key: self._of(item.path) if known.get(key) is None else known[key] for item in files for key in [_key(item)]
+        }
+        if project.slug not in folder.projects.values():
             return []
         found: dict[str, Log] = {}
         for item in files:
-            status = item.stat(follow_symlinks=False)
-            log = found[item.name] = folder.logs.get(item.name) or Log(Path(item.path), folder.reader)
-            log.read((status.st_ino, status.st_size, status.st_mtime_ns))
-        folder.logs = found
+            # What cannot be read may be this project's as well as another's, and is told of in each.
+            if folder.projects[_key(item)] in {project.slug, None}:
+                status = item.stat(follow_symlinks=False)
+                log = found[item.name] = folder.logs.get(item.name) or Log(Path(item.path), folder.reader)
+                log.read((status.st_ino, status.st_size, status.st_mtime_ns))
+        folder.logs.update(found)
         return [log for log in found.values() if log.header is None or self._slug(log.header.cwd) == project.slug]
 
+    def _of(self, path: str) -> str | None:
+        """Return whose a log is, from its first line alone; None where that is no header."""
+        try:
+            with open(path, "rb") as file:  # noqa: PTH123 - a name from a directory's listing
+                return self._slug(parse_header(file.readline(_FIRST), path).cwd)
+        except (OSError, PersonaError):
+            return None
+
     def _slug(self, cwd: str) -> str:
+        """Return the project of a working directory; nothing where it is none, which a relative one is not."""
         if cwd not in self._slugs:
-            self._slugs[cwd] = find_project(Path(cwd), self._home).slug
+            self._slugs[cwd] = find_project(Path(cwd), self._home).slug if os.path.isabs(cwd) else ""  # noqa: PTH117
         return self._slugs[cwd]
 
 
-def _cwd(path: str) -> str | None:
-    """Return where a log's conversation was held, from its first line alone; None where that is no header."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - a name from a directory's listing
-            return parse_header(file.readline(_FIRST), path).cwd
-    except (OSError, PersonaError):
-        return None
+def _key(item: os.DirEntry[str]) -> tuple[str, int]:
+    return item.name, item.inode()
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

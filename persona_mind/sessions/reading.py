@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from persona_hooks.errors import InvalidError
 from persona_hooks.logformat import MAX_LINE, UnreadableError, parse_entry
+from persona_hooks.wellformed import is_id
 from persona_mind.kernel import clock
 
 if TYPE_CHECKING:
@@ -66,7 +67,9 @@ def pi(line: bytes) -> Said | None:
     except (ValueError, RecursionError):
         return None
     match value:
-        case {"type": "message", "id": str(key), "timestamp": str(stamp), "message": Mapping() as message} if key:
+        case {"type": "message", "id": str(key), "timestamp": str(stamp), "message": Mapping() as message} if is_id(
+            key
+        ):
             return _said(key, stamp, message, UNRECORDED)
         case _:
             return None

@@ -626,7 +626,11 @@ def test_any_log_comes_back_from_its_file(data: st.DataObject, tmp_path_factory:
     path = tmp_path_factory.mktemp("log") / "log.jsonl"
     journal = JsonlJournal(path, SESSION, "/work", now=lambda: datetime(2026, 1, 1, tzinfo=UTC))
     json_values = st.recursive(
-        st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(),
+        st.none()
+        | st.booleans()
+        | st.integers(-(2**53), 2**53)
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
         max_leaves=5,
     )

@@ -76,6 +76,34 @@ def test_a_malformed_initialize_names_the_field(host: StdioHost) -> None:
     assert caught.value.data["field"] == "cwd"
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("cwd", "/work/a\0b"),
+        ("cwd", "/work/\ud800"),
+        ("cwd", "/a" * 20_000),
+        ("sessionId", ""),
+        ("sessionId", "a\x9bb"),
+        ("sessionId", "x" * 129),
+        ("persona", 5),
+        ("persona", "\ud800"),
+    ],
+)
+def test_what_no_session_can_have_is_refused_by_its_field_and_the_next_one_opens(
+    host: StdioHost, field: str, value: object
+) -> None:
+    with pytest.raises(Refusal, match=field) as caught:
+        host.initialize(**{field: value})
+    assert caught.value.data["field"] == field
+    assert host.initialize()["tools"] == ["sample"]
+
+
+@pytest.mark.parametrize("entries", [5, None, [{"id": "x", "customType": "y", "data": {}}] * 1_001])
+def test_cards_that_cannot_be_made_are_refused_by_name(opened: StdioHost, entries: object) -> None:
+    with pytest.raises(Refusal, match="entries"):
+        opened.call("cards", {"entries": entries})
+
+
 def test_input_goes_on_changes_or_is_answered(opened: StdioHost) -> None:
     results = [opened.call("event/input", {"text": t, "source": "rpc"}) for t in ("plain", "change it", "answer me")]
     assert results[0] == {"action": "continue"}

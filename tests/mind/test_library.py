@@ -124,3 +124,10 @@ def test_a_model_s_receipt_names_the_id_and_carries_no_text(mind: Mind) -> None:
     answer = mind.call("memory.remember", {"text": "the zebra crosses at noon"}, origin="model", audience="model")
     assert answer.details["id"] in answer.text
     assert "zebra" not in answer.text + str(answer.details)
+
+
+@pytest.mark.parametrize("cwd", ["a\0b", "/work/\ud800", "/a" * 20_000])
+def test_a_working_directory_that_cannot_be_one_is_refused_by_name(agent_dir: Path, cwd: str) -> None:
+    with pytest.raises(InvalidError) as caught:
+        persona_mind.open(agent_dir, cwd=cwd)
+    assert caught.value.details["field"] == "cwd"

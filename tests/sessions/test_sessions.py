@@ -254,6 +254,43 @@ def test_damaged_lines_are_passed_over_and_unreadable_logs_counted(talk: Talk, h
     assert "2 session logs could not be read" in answer.text
 
 
+@pytest.mark.parametrize("cwd", ["/work/a\0b", "/work/\ud800", "/a" * 20_000, "a" * 3_000, ""])
+def test_a_log_of_no_place_at_all_costs_no_other_log(talk: Talk, held: Held, pi_held: PiHeld, cwd: str) -> None:
+    log = held("monday", model(PORT))
+    path = pi_held("pi", {"role": "user", "content": f"Pi says: {PORT}"})
+    for place in (log.path, path):
+        header, *rest = place.read_text("utf-8").splitlines(keepends=True)
+        bad = json.dumps({**json.loads(header), "id": "bad", "cwd": cwd}) + "\n"
+        place.with_name("0-bad.jsonl").write_text("".join([bad, *rest]), "utf-8")
+    answer = recall(talk(), "port")
+    assert {turn["session"] for turn in answer.details["sessions"]["turns"]} == {"monday", "pi"}
+    assert ("2 session logs could not be read" in answer.text) is cwd.startswith("/")
+
+
+def test_each_log_of_a_folder_says_for_itself_where_it_was_held(
+    talk: Talk, pi_held: PiHeld, home: Path, agent_dir: Path
+) -> None:
+    places = {name: home / "work" / name for name in ("a/b-c", "a/b/c")}
+    for name, cwd in places.items():
+        (cwd / ".git").mkdir(parents=True)
+        pi_held(name.replace("/", "."), {"role": "user", "content": f"{name}: {PORT}"}, cwd=cwd)
+    assert len(list((agent_dir / "sessions").iterdir())) == 1
+    for name, cwd in places.items():
+        assert texts(talk(cwd=cwd), "port") == [f"{name}: {PORT}"]
+
+
+def test_an_id_that_hides_something_is_never_cited(talk: Talk, held: Held, pi_held: PiHeld) -> None:
+    log = held("monday", model(PORT))
+    path = pi_held("pi", {"role": "user", "content": f"Pi says: {PORT}"})
+    for place in (log.path, path):
+        for bad in ("x\x9bm", "x\ny", "\u202ex", "\u2028", "\ud800"):
+            lines = [json.loads(line) for line in place.read_text("utf-8").splitlines()]
+            lines[-1]["id"] = bad
+            place.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+            said = {turn["session"] for turn in recall(talk(), "port").details.get("sessions", {}).get("turns", [])}
+            assert ("monday" if place == log.path else "pi") not in said
+
+
 def test_what_is_appended_replaced_or_removed_is_seen(talk: Talk, held: Held, clock: ManualClock) -> None:
     log = held("monday", model(PORT))
     desk = talk()

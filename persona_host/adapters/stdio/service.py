@@ -21,6 +21,7 @@ from persona_hooks.errors import ConflictError, InvalidError, UnsupportedVersion
 from persona_hooks.ports import Capabilities, Entry, SessionReason
 from persona_hooks.reference import manifest
 from persona_hooks.specs import Handled, InputSource, Transform, Usage
+from persona_hooks.wellformed import is_text
 from persona_host.adapters.stdio.journal import Identity, RemoteJournal
 from persona_host.adapters.stdio.lent import RemoteModels, RemoteUi, card_on_the_wire
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from persona_host.runtime import Runtime
 
 PROTOCOL = 1
+_MAX_CARDS = 1_000
+"""Cards that are made in one call; more than a screen shows."""
 
 MakeRuntime = Callable[[str, Capabilities, "Ui", "Models"], "Runtime"]
 Run = Callable[["Runtime", "Call"], Mapping[str, Any]]
@@ -93,7 +96,7 @@ class Service:
             cwd=identity.cwd,
             reason=_one_of(params, "reason", SessionReason),
             trusted=params.get("trusted") is True,
-            persona=params.get("persona") or self._persona,
+            persona=_perhaps(params, "persona") or self._persona,
         )
         self._runtime = runtime
         return self._greeting(runtime, params.get("manifest"))
@@ -211,9 +214,14 @@ def _complete(runtime: Runtime, call: Call) -> Mapping[str, Any]:
 
 
 def _cards(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+    entries = call.params.get("entries")
+    if not isinstance(entries, list):
+        raise InvalidError("entries must be a list.", field="entries")
+    if len(entries) > _MAX_CARDS:
+        raise InvalidError(f"entries: at most {_MAX_CARDS} cards are made at once.", field="entries")
     wanted = [
         Entry(item["id"], None, "", "custom", item["customType"], _mapping(item, "data"))
-        for item in call.params.get("entries", ())
+        for item in entries
         if isinstance(item, dict) and isinstance(item.get("id"), str) and isinstance(item.get("customType"), str)
     ]
     cards = {entry.id: runtime.render(entry) for entry in wanted}
@@ -245,7 +253,13 @@ def _text(params: Json, key: str) -> str:
     value = params.get(key)
     if not isinstance(value, str):
         raise InvalidError(f"{key} must be a string.", field=key)
+    if not is_text(value):
+        raise InvalidError(f"{key} holds half a character (a lone surrogate).", field=key)
     return value
+
+
+def _perhaps(params: Json, key: str) -> str | None:
+    return None if params.get(key) is None else _text(params, key)
 
 
 def _mapping(params: Json, key: str) -> Json:
