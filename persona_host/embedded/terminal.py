@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.completion import Completer, Completion
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.key_binding.bindings.named_commands import get_by_name
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.patch_stdout import patch_stdout
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.completion import CompleteEvent
     from prompt_toolkit.document import Document
     from prompt_toolkit.input import Input
+    from prompt_toolkit.key_binding.key_processor import KeyPressEvent
     from prompt_toolkit.output import Output
 
     from persona_hooks.cards import Level
@@ -117,6 +121,18 @@ class Commands(Completer):
             yield Completion(item, start_position=-len(line if item.startswith("/") else word))
 
 
+def _keys() -> KeyBindings:
+    bindings = KeyBindings()
+
+    @bindings.add(Keys.Any)
+    def typed(event: KeyPressEvent) -> None:
+        # A key that means nothing here (Shift-PageUp, say) would otherwise be typed as its sequence.
+        if not event.data.startswith("\x1b"):
+            get_by_name("self-insert").call(event)
+
+    return bindings
+
+
 class Terminal:
     """The loop: prompt, answer, prompt again."""
 
@@ -137,6 +153,7 @@ class Terminal:
             # NO_COLOR is honoured for cards; here it means no colour in the prompt and the toolbar either.
             color_depth=ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None,
             bottom_toolbar=self._toolbar,
+            key_bindings=_keys(),
             input=source,
             output=output,
         )

@@ -143,12 +143,15 @@ def test_no_color_means_no_colour(environ: dict[str, str], place: Place) -> None
 
 def test_plain_on_a_terminal_has_no_sequences_at_all(environ: dict[str, str], place: Place) -> None:
     with OnTerminal("--plain", environ={**environ, "TERM": "xterm-256color"}, cwd=place.cwd) as terminal:
+        terminal.wait_for("/help lists the commands")
         terminal.wait_for(">")
         terminal.send("hello\r")
         terminal.wait_for("No model is configured")
+        terminal.wait_for(">")
         terminal.send("\x04")
         assert terminal.end() == 0
     assert b"\x1b" not in terminal.raw
+    assert terminal.raw.endswith(b"\r\n")
 
 
 def test_without_the_chat_extra_a_terminal_is_served_plainly(environ: dict[str, str], place: Place) -> None:
@@ -156,7 +159,7 @@ def test_without_the_chat_extra_a_terminal_is_served_plainly(environ: dict[str, 
     with OnTerminal("--model", "openai:any", environ=variables, cwd=place.cwd) as terminal:
         terminal.wait_for(">")
         terminal.send("hello\r")
-        terminal.wait_for('pip install "persona-mind[chat]"')
+        terminal.wait_for("needs the extra chat: ")
         terminal.wait_for(">")
         terminal.send("\x04")
         assert terminal.end() == 0

@@ -76,6 +76,16 @@ def test_ctrl_c_drops_what_is_typed(terminal: Terminal, host: EmbeddedHost, keys
     assert messages(host.journal.branch()) == [("user", "whole")]
 
 
+@pytest.mark.parametrize("key", ["5~", "6~", "5;2~", "6;2~", "5;5~", "6;5~", "2~", "24~", "3;5~", "1;6A"])
+def test_a_key_that_means_nothing_here_types_nothing(
+    terminal: Terminal, host: EmbeddedHost, keys: PipeInput, key: str
+) -> None:
+    keys.send_text(f"he\x1b[{key}llo é\r{CTRL_D}")
+    terminal.run()
+    [(_, said)] = messages(host.journal.branch())
+    assert said == "hello é"
+
+
 def test_quit_leaves(terminal: Terminal, keys: PipeInput) -> None:
     keys.send_text("/quit\rnever read\r")
     terminal.run()
