@@ -19,6 +19,7 @@ from persona_hooks.errors import (
     ConflictError,
     CorruptError,
     NotFoundError,
+    PersonaError,
     StorageError,
     UncertainError,
 )
@@ -27,6 +28,8 @@ from persona_hooks.logformat import MAX_LOG
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    import portalocker
 
 LOCK_SECONDS = 10.0
 _POLL = 0.005
@@ -46,7 +49,7 @@ def read(path: Path, offset: int = 0) -> tuple[bytes, os.stat_result]:
         CapacityError: It is larger than ``MAX_LOG``.
         StorageError: It cannot be read.
     """
-    with _opened(path) as file:
+    with _opened(path) as file, _refusals(path):
         status = os.fstat(file.fileno())
         _check_size(path, status.st_size)
         file.seek(offset)
@@ -54,11 +57,16 @@ def read(path: Path, offset: int = 0) -> tuple[bytes, os.stat_result]:
 
 
 def status(path: Path) -> os.stat_result | None:
-    """Return what stands at ``path``, be it a dangling link; None where nothing does."""
-    try:
-        return os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute, for fault injection
-    except FileNotFoundError:
-        return None
+    """Return what stands at ``path``, be it a dangling link; None where nothing does.
+
+    Raises:
+        StorageError: The file system would not say.
+    """
+    with _refusals(path):
+        try:
+            return os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute, for fault injection
+        except FileNotFoundError:
+            return None
 
 
 def create(path: Path, content: bytes) -> None:
@@ -123,10 +131,21 @@ def locked(path: Path) -> Iterator[IO[bytes]]:
     except (portalocker.LockException, OSError) as error:
         raise _storage(path, error) from error
     try:
-        _check_regular(path, os.fstat(file.fileno()))
+        with _refusals(path):
+            status = os.fstat(file.fileno())
+        _check_regular(path, status)
         yield file
     finally:
+        _release(path, lock)
+
+
+def _release(path: Path, lock: portalocker.Lock[IO[bytes]]) -> None:
+    from portalocker import LockException  # noqa: PLC0415 - as in `locked`, which has imported it
+
+    try:
         lock.release()
+    except (LockException, OSError) as error:
+        raise UncertainError(f"{path} could not be unlocked; what was written stands.", path=str(path)) from error
 
 
 def append(file: IO[bytes], path: Path, content: bytes) -> None:
@@ -138,9 +157,10 @@ def append(file: IO[bytes], path: Path, content: bytes) -> None:
         UncertainError: It was written, but perhaps not to the disk.
     """
     descriptor = file.fileno()
-    end = os.fstat(descriptor).st_size
-    _check_size(path, end + len(content))
-    os.lseek(descriptor, end, os.SEEK_SET)
+    with _refusals(path):
+        end = os.fstat(descriptor).st_size
+        _check_size(path, end + len(content))
+        os.lseek(descriptor, end, os.SEEK_SET)
     try:
         _write(descriptor, content)
     except OSError as error:
@@ -167,12 +187,23 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
     except OSError as error:
         raise _storage(path, error) from error
     try:
-        _check_regular(path, os.fstat(descriptor))
-    except CorruptError:
+        with _refusals(path):
+            status = os.fstat(descriptor)
+        _check_regular(path, status)
+    except PersonaError:
         os.close(descriptor)
         raise
     with os.fdopen(descriptor, "rb") as file:
         yield file
+
+
+@contextlib.contextmanager
+def _refusals(path: Path) -> Iterator[None]:
+    """Let what the file system refuses be an error of ours; nothing has been changed here."""
+    try:
+        yield
+    except OSError as error:
+        raise _storage(path, error) from error
 
 
 def _check_regular(path: Path, status: os.stat_result) -> None:
@@ -220,15 +251,16 @@ def _make_directory(path: Path) -> None:
 def _sync_directory(path: Path) -> None:
     if os.name == "nt":
         return  # no such thing there
-    descriptor = os.open(path.parent, os.O_RDONLY | _CLOEXEC)
     try:
-        os.fsync(descriptor)
+        descriptor = os.open(path.parent, os.O_RDONLY | _CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
     except OSError as error:
         # Some network file systems do not know it; they order renames themselves.
         if error.errno not in {errno.EINVAL, errno.EOPNOTSUPP}:
             raise UncertainError(f"{path} was created, but the disk did not confirm it.", path=str(path)) from error
-    finally:
-        os.close(descriptor)
 
 
 def _storage(path: Path, error: Exception) -> StorageError | CorruptError:
