@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from persona_hooks.errors import CorruptError, RefusedError, UncertainError, UnsupportedVersionError
 from persona_store import files, jsontext, syncfiles
 from persona_store.document import Document
-from persona_store.layout import BACKUPS, KEY, documents_below, family_of
+from persona_store.layout import BACKUPS, KEY, documents_below
 from persona_store.locks import DEFAULT_TIMEOUT
 from persona_store.oserrors import partly, storage_errors
 from persona_store.rows import RawCodec, Row
@@ -231,7 +231,7 @@ def newer(profile: Profile, source: Path) -> list[str]:
         if not name.startswith("documents/") or relative in {KEY, Tombstones(profile).document.relative}:
             continue
         try:
-            present = Document(profile.root, relative, RawCodec(), family_of(relative)).read()
+            present = Document(profile.root, relative, RawCodec()).read()
         except (CorruptError, UnsupportedVersionError):
             continue
         if present.sequence and present.updated_at > moment:
@@ -338,7 +338,7 @@ def _bring_key(profile: Profile, source: Path, names: Sequence[str]) -> None:
 def _rows(
     profile: Profile, source: Path, relative: str
 ) -> tuple[Document[dict[str, JsonValue]], tuple[Row[dict[str, JsonValue]], ...] | None]:
-    document = Document(profile.root, relative, RawCodec(), family_of(relative))
+    document = Document(profile.root, relative, RawCodec())
     try:
         return document, document.parse((source / "documents" / relative).read_bytes()).rows
     except (jsontext.DamageError, UnsupportedVersionError):

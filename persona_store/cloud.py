@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from persona_hooks.errors import UnsupportedVersionError
 from persona_store import files, jsontext
 from persona_store.document import Document
-from persona_store.layout import documents_below, family_of
+from persona_store.layout import documents_below
 from persona_store.locks import DEFAULT_TIMEOUT
 from persona_store.oserrors import partly, storage_errors
 from persona_store.rows import RawCodec, Row
@@ -120,7 +120,7 @@ def merge(
         What came of it, or None when the copy is no document; it is then left where it is.
     """
     *parts, name = copy.relative.split("/")
-    document = Document(profile.root, copy.document, RawCodec(), family_of(copy.document))
+    document = Document(profile.root, copy.document, RawCodec())
     with storage_errors(profile.root / copy.relative), files.open_directory(profile.root, parts) as directory:
         try:
             data, stamp = directory.read(name, jsontext.MAX_BYTES)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from persona_hooks.errors import CorruptError, PersonaError, UnsupportedVersionError
 from persona_store import cloud, diagnostics, files, foreign_lock, holders, jsontext, recovery, syncfiles
 from persona_store.document import Document
-from persona_store.layout import documents_below, family_of, files_below, quarantine_below, shown
+from persona_store.layout import documents_below, files_below, quarantine_below, shown
 from persona_store.locks import LOCKS, LockName, Rank
 from persona_store.oserrors import storage_errors
 from persona_store.rows import RawCodec
@@ -69,7 +69,7 @@ def _modes(root: Path) -> Iterator[Finding]:
 
 def _documents(profile: Profile) -> Iterator[Finding]:
     for relative in documents_below(profile.root):
-        document = Document(profile.root, relative, RawCodec(), family_of(relative))
+        document = Document(profile.root, relative, RawCodec())
         try:
             snapshot = document.read()
         except UnsupportedVersionError:
@@ -154,7 +154,7 @@ def reset(profile: Profile, relative: str) -> list[str]:
     Raises:
         CorruptError: Quarantine is full.
     """
-    document = Document(profile.root, relative, RawCodec(), family_of(relative))
+    document = Document(profile.root, relative, RawCodec())
     rank = Rank.TRANSACTION if document.family == "memory" else Rank.STORE
     lock = LockName(rank, document.family, "memory" if rank is Rank.TRANSACTION else relative)
     now = profile.now()

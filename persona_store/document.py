@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 from persona_hooks.errors import CapacityError, CorruptError, InvalidError, UnsupportedVersionError
 from persona_store import files, jsontext
 from persona_store.jsontext import MAX_BYTES, MAX_ENTRIES, DamageError
+from persona_store.layout import family_of
 from persona_store.oserrors import storage_errors
 from persona_store.rows import Codec, Damage, ModelCodec, Row, Snapshot
 
@@ -41,14 +42,15 @@ class Document(Generic[T]):
     Reading is lock-free: writers replace the file in one step, so a reader sees one version or the next.
     """
 
-    def __init__(self, root: Path, relative: str, codec: Codec[T], family: str = "memory") -> None:
+    def __init__(self, root: Path, relative: str, codec: Codec[T]) -> None:
         *self.parts, self.name = check_relative(relative)
         self.root = root
         self.relative = relative
         self.path = root.joinpath(relative)
         """Where the file lies, for messages."""
         self.codec = codec
-        self.family = family
+        self.family = family_of(relative)
+        """Which locks it belongs to; its place decides."""
         self._cached: _Cached[T] | None = None
         self._pages: list[tuple[tuple[Row[T], ...], bytes]] = []
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from persona_hooks.errors import CorruptError, InvalidError, UnsupportedVersionError
 from persona_store import commit, copies, files
 from persona_store.document import Document
-from persona_store.layout import documents_below, family_of, files_below, quarantine_below, shown
+from persona_store.layout import documents_below, files_below, quarantine_below, shown
 from persona_store.locks import DEFAULT_TIMEOUT, LockName, Rank
 from persona_store.oserrors import partly, storage_errors
 from persona_store.rows import RawCodec, Row
@@ -146,7 +146,7 @@ def erase(
 def _erase_document(
     profile: Profile, relative: str, target: Target, check: Callable[[], None] | None, timeout: float
 ) -> int:
-    document = Document(profile.root, relative, RawCodec(), family_of(relative))
+    document = Document(profile.root, relative, RawCodec())
     gone = 0
 
     def mutate(snapshot: Snapshot[dict[str, JsonValue]]) -> list[Row[dict[str, JsonValue]]]:
@@ -172,7 +172,7 @@ def _row_holds(row: Row[dict[str, JsonValue]], target: Target) -> bool:
 def _scrub_previous(profile: Profile, check: Callable[[], None] | None, timeout: float) -> None:
     """Let every previous version be the present one, so that it keeps nothing the present one does not."""
     for relative in list(documents_below(profile.root)):
-        document = Document(profile.root, relative, RawCodec(), family_of(relative))
+        document = Document(profile.root, relative, RawCodec())
         with contextlib.suppress(CorruptError, UnsupportedVersionError):
             if document.family == "memory":
                 with profile.transaction(check, timeout):

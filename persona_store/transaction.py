@@ -99,23 +99,22 @@ class Profile:
         self.places: list[Place] = []
         """What else may hold text and is swept by every erasure; a faculty adds its own when it starts."""
 
-    def document(self, relative: str, model: type[ModelT], *, family: str = "memory") -> Document[ModelT]:
+    def document(self, relative: str, model: type[ModelT]) -> Document[ModelT]:
         """Return the document at a path below the root, such as ``memory/ltm/elite.json``.
 
         Args:
-            relative: The path, with forward slashes.
+            relative: The path, with forward slashes. Its first directory decides which locks the document belongs
+                to (see `layout.family_of`): memory's, so that it is changed inside `transaction`, or its own.
             model: A frozen pydantic model of one entry.
-            family: ``"memory"`` for documents changed inside `transaction`; any other word for documents with a
-                lock of their own, such as ``"backlog"``.
         """
-        return self.document_of(relative, ModelCodec(model), family=family)
+        return self.document_of(relative, ModelCodec(model))
 
-    def document_of(self, relative: str, codec: Codec[T], *, family: str = "memory") -> Document[T]:
+    def document_of(self, relative: str, codec: Codec[T]) -> Document[T]:
         """Return the document at a path, with a codec of the caller's own."""
         known = self._documents.get(relative)
         if known is None:
-            known = self._documents[relative] = Document(self.root, relative, codec, family)
-        if not isinstance(known, Document) or known.family != family or known.codec != codec:
+            known = self._documents[relative] = Document(self.root, relative, codec)
+        if not isinstance(known, Document) or known.codec != codec:
             raise ValueError(f"{relative} is already a document of another kind")
         return cast("Document[T]", known)
 

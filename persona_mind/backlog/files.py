@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from persona_mind.backlog.model import Item
 
@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from persona_mind.kernel.scope import Project
     from persona_store.document import Document
     from persona_store.transaction import Profile
-
-FAMILY: Final = "backlog"
 
 
 class BacklogFiles:
@@ -26,4 +24,4 @@ class BacklogFiles:
 
     def named(self, relative: str) -> Document[Item]:
         """Return the document at a path below the profile's root, for work that goes beyond one project."""
-        return self.profile.document(relative, Item, family=FAMILY)
+        return self.profile.document(relative, Item)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     Rows = list[Row[Turn]]
 
-FAMILY: Final = "recorder"
 MAX_TURNS: Final = 256
 """Turns that one owner's log holds; an older one makes room for a new one."""
 BEHIND: Final = 2.0
@@ -168,7 +167,7 @@ class Recorder:
 
     def document(self, segment: str) -> Document[Turn]:
         """Return the log of an owner; it has a lock of its own, apart from memory's."""
-        return self._profile.document(f"recorder/{segment}.json", Turn, family=FAMILY)
+        return self._profile.document(f"recorder/{segment}.json", Turn)
 
     def drop(self, ids: Collection[str], check: Permit | None = None) -> list[Path]:
         """Take ids out of every log, since what they named was erased; return the files that changed."""

@@ -12,7 +12,7 @@ from persona_mind.facts.resolve import resolve
 from persona_mind.kernel.identity import normal_text
 from persona_mind.quarantine.model import strings
 from persona_store.document import Document
-from persona_store.layout import documents_below, family_of
+from persona_store.layout import documents_below
 from persona_store.rows import RawCodec
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def holding(profile: Profile, target: Target) -> Iterator[Holding]:
     """Yield every row of every live document that an erasure of these words would take. Reads only."""
     for relative in documents_below(profile.root):
         try:
-            rows = Document(profile.root, relative, RawCodec(), family_of(relative)).read().rows
+            rows = Document(profile.root, relative, RawCodec()).read().rows
         except (CorruptError, UnsupportedVersionError):
             continue  # the erasure leaves it and names it
         for row in rows:

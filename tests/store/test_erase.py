@@ -38,10 +38,9 @@ def profile(agent_dir: Path) -> Profile:
 
 
 def put(profile: Profile, relative: str, *texts: str) -> None:
-    family = "backlog" if relative.startswith("backlog/") else "memory"
-    document = profile.document(relative, Item, family=family)
+    document = profile.document(relative, Item)
     rows = [document.row(Item(id=f"{number}", text=text)) for number, text in enumerate(texts)]
-    if family == "memory":
+    if document.family == "memory":
         with profile.transaction() as transaction:
             transaction.update(document, lambda snapshot: [*snapshot.rows, *rows])
     else:

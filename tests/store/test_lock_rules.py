@@ -20,9 +20,12 @@ from packaging.version import Version
 
 from persona_hooks.errors import BusyError, ConflictError, RefusedError, StorageError
 from persona_store import diagnostics, doctor, holders
+from persona_store.document import Document
+from persona_store.layout import family_of
 from persona_store.locks import LockName, LockOrderError, Locks, Rank
+from persona_store.rows import RawCodec
 from tests.support.crash.battery import child
-from tests.support.crash.documents import Item, add, ids, profile, store
+from tests.support.crash.documents import Item, add, adding, ids, profile, store
 
 MEMORY = LockName(Rank.TRANSACTION, "memory", "memory")
 HISTORY = LockName(Rank.HISTORY, "memory", "memory/ltm/elite.json")
@@ -429,3 +432,28 @@ def test_waiting_is_not_forever(tmp_path: Path) -> None:
 def _enter(root: Path) -> None:
     with profile(root).transaction(timeout=0):
         pass
+
+
+@pytest.mark.parametrize(
+    ("relative", "family"),
+    [
+        ("memory/ltm/elite.json", "memory"),
+        ("memory/stm/app.json", "memory"),
+        ("quarantine.json", "memory"),
+        ("later/than/this.json", "memory"),
+        ("backlog/app.json", "backlog"),
+        ("recorder/elite.json", "recorder"),
+    ],
+)
+def test_where_a_document_lies_decides_its_locks_whoever_opens_it(tmp_path: Path, relative: str, family: str) -> None:
+    profile, document = store(tmp_path, relative)
+    assert {document.family, Document(profile.root, relative, RawCodec()).family, family_of(relative)} == {family}
+    if family == "memory":
+        with pytest.raises(LockOrderError):
+            profile.update(document, adding(document, "a"))
+        with profile.transaction() as transaction:
+            transaction.update(document, adding(document, "a"))
+    else:
+        profile.update(document, adding(document, "a"))
+    locks = [path.name for path in (profile.root / ".locks").iterdir() if path.suffix in {".store", ".transaction"}]
+    assert {name.partition("!")[0].partition(".")[0] for name in locks} == {family}

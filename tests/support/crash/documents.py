@@ -34,9 +34,9 @@ def profile(root: Path) -> Profile:
     return Profile(root / "persona-mind", lambda: NOW)
 
 
-def store(root: Path, name: str = "memory/ltm/elite.json", family: str = "memory") -> tuple[Profile, Document[Item]]:
+def store(root: Path, name: str = "memory/ltm/elite.json") -> tuple[Profile, Document[Item]]:
     mine = profile(root)
-    return mine, mine.document(name, Item, family=family)
+    return mine, mine.document(name, Item)
 
 
 def adding(document: Document[Item], identity: str) -> Callable[[Snapshot[Item]], list[Row[Item]]]:
@@ -119,7 +119,7 @@ def _moved(before: object, after: object, state: object) -> bool:
 
 
 def _backlog(root: Path) -> object:
-    mine, document = store(root, "backlog/app.json", "backlog")
+    mine, document = store(root, "backlog/app.json")
     return mine.update(document, lambda s: None if s.rows else adding(document, "todo")(s)).changed
 
 

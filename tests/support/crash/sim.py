@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 START = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 DOCUMENTS = {
-    "elite": ("memory/ltm/elite.json", "memory"),
-    "shared": ("memory/ltm/_shared.json", "memory"),
-    "todo": ("backlog/app.json", "backlog"),
+    "elite": "memory/ltm/elite.json",
+    "shared": "memory/ltm/_shared.json",
+    "todo": "backlog/app.json",
 }
 State = dict[str, list[str]]
 
@@ -134,7 +134,7 @@ def between(before: State, after: State, step: Step) -> Callable[[State], bool]:
 
 def perform(profile: Profile, step: Step) -> None:
     """Do a step for real."""
-    documents = {name: profile.document(path, Item, family=family) for name, (path, family) in DOCUMENTS.items()}
+    documents = {name: profile.document(path, Item) for name, path in DOCUMENTS.items()}
     match step.kind:
         case "add":
             _change(profile, documents[step.document], step.identity, add=True)
@@ -175,10 +175,7 @@ def _move(profile: Profile, source: Document[Item], target: Document[Item], iden
 def look(root: Path) -> State:
     """Read the whole state."""
     profile = Profile(root, lambda: START)
-    return {
-        name: [item.id for item in profile.document(path, Item, family=family).read().values]
-        for name, (path, family) in DOCUMENTS.items()
-    }
+    return {name: [item.id for item in profile.document(path, Item).read().values] for name, path in DOCUMENTS.items()}
 
 
 def run(seed: int) -> Outcome:
