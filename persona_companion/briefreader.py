@@ -102,6 +102,11 @@ def read_markdown(path: Path, data: bytes, origin: BriefOrigin) -> Brief | None:
     return source.brief(source.fields(), "\n".join(lines[end + 1 :]), end + 2)
 
 
+def claims(data: bytes) -> bool:
+    """Return whether a Markdown file says anything about being a persona, be it that it is none."""
+    return _front_matter(data) is not None
+
+
 def with_prompt(draft: Draft, path: Path, data: bytes) -> Brief:
     """Return the brief with the prompt that the file it names holds.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from persona_companion.briefreader import MAX_BRIEF_BYTES, Draft, read_folder, read_markdown, with_prompt
+from persona_companion.briefreader import MAX_BRIEF_BYTES, Draft, claims, read_folder, read_markdown, with_prompt
 from persona_companion.briefs import Brief, BriefOrigin
 from persona_companion.faults import Fault, FaultError, readable
 from persona_companion.names import canonical, likeness
@@ -37,6 +37,7 @@ class Catalogue:
     Attributes:
         briefs: The usable personas, in order of their names.
         faults: What cannot be used, or not as written.
+        bystanders: What lies among the personas and does not say that it is one; perhaps it was meant to.
         folder: The person's own folder, whether it exists or not.
         untrusted: The project's folder, where there is one that is not read because the project is not trusted.
     """
@@ -45,6 +46,7 @@ class Catalogue:
     faults: tuple[Fault, ...]
     folder: Path
     untrusted: Path | None = None
+    bystanders: tuple[Fault, ...] = ()
 
     def find(self, name: str) -> Brief:
         """Return the persona called ``name``.
@@ -89,9 +91,10 @@ def discover(agent_dir: Path, cwd: Path, home: Path, *, trusted: bool) -> Catalo
         elif os.path.isdir(project):  # noqa: PTH112 - Path.is_dir raises where a directory may not be entered
             untrusted = project
     briefs, clashes = _apart([item for item in found if isinstance(item, Brief)])
-    faults = [item for item in found if isinstance(item, Fault)]
+    faults = [item for item in found if isinstance(item, Fault) and item.fatal]
+    bystanders = tuple(item for item in found if isinstance(item, Fault) and not item.fatal)
     warnings = [fault for brief in briefs for fault in brief.warnings]
-    return Catalogue(tuple(briefs), (*faults, *clashes, *warnings), folder, untrusted)
+    return Catalogue(tuple(briefs), (*faults, *clashes, *warnings), folder, untrusted, bystanders)
 
 
 def project_root(cwd: Path, home: Path) -> Path | None:
@@ -121,6 +124,10 @@ def _read(root: Path, parts: tuple[str, ...], origin: BriefOrigin) -> Iterator[B
             found = _folder(root, (*parts, name), origin) if is_folder else _markdown(root, parts, name, origin)
         except FaultError as error:
             yield error.fault.about(canonical(name.removesuffix(".md")))
+        except (ValueError, OSError) as error:
+            # What the system or a parser cannot take in one brief must not close the memory of all others.
+            fault = Fault(path / name, f"it cannot be read ({type(error).__name__})")
+            yield fault.about(canonical(name.removesuffix(".md")))
         else:
             if found is not None:
                 yield found
@@ -138,11 +145,11 @@ def _candidates(path: Path) -> Iterator[tuple[str, bool]]:
                 yield entry.name, not is_markdown
 
 
-def _folder(root: Path, parts: tuple[str, ...], origin: BriefOrigin) -> Brief | None:
+def _folder(root: Path, parts: tuple[str, ...], origin: BriefOrigin) -> Brief:
     path = root.joinpath(*parts)
     data = _bytes(root, parts, BRIEF_FILE)
     if data is None:
-        return None
+        raise FaultError(Fault(path, f"it is no persona: it holds no {BRIEF_FILE}", fatal=False))
     if os.path.lexists(path / "brief.yaml"):
         raise FaultError(Fault(path, f"it holds both {BRIEF_FILE} and brief.yaml; keep one"))
     draft: Draft = read_folder(path / BRIEF_FILE, data, origin)
@@ -157,7 +164,12 @@ def _folder(root: Path, parts: tuple[str, ...], origin: BriefOrigin) -> Brief | 
 
 def _markdown(root: Path, parts: tuple[str, ...], name: str, origin: BriefOrigin) -> Brief | None:
     data = _bytes(root, parts, name)
-    return None if data is None else read_markdown(root.joinpath(*parts, name), data, origin)
+    if data is None:
+        return None
+    path = root.joinpath(*parts, name)
+    if not claims(data):
+        raise FaultError(Fault(path, "it is no persona: its front matter has no line `persona: true`", fatal=False))
+    return read_markdown(path, data, origin)
 
 
 def _bytes(root: Path, parts: tuple[str, ...], name: str) -> bytes | None:

@@ -75,7 +75,7 @@ def show_persona(companion: Companion, call: Call, name: str | None) -> Shown:
 def check_personas(companion: Companion, call: Call) -> Checked:
     """Return what is wrong with the settings and with every brief."""
     catalogue = companion.catalogue(call.session)
-    faults = (*companion.settings_faults(), *catalogue.faults)
+    faults = (*companion.settings_faults(), *catalogue.faults, *catalogue.bystanders)
     return Checked(personas=len(catalogue.briefs), problems=_problems(faults))
 
 

@@ -25,7 +25,11 @@ def listed(outcome: Listed) -> Card:
         title, lines = f"{outcome.active or 'No persona'} speaks here ({outcome.why}).", rows
     hint = "Choose with /persona use NAME." if rows else ""
     if not rows:
-        lines += _wrap(f"There are no personas yet. Make a folder with a brief.yml in {outcome.folder}")
+        lines += _wrap(
+            f"There are no personas yet. Put a Markdown file into {outcome.folder} that begins with the lines ---, "
+            "name: NAME, persona: true and ---; below them stands what the persona is told. A folder with a brief.yml "
+            "will do, too."
+        )
     if outcome.untrusted:
         lines += _wrap("This project has personas of its own; they are offered once you trust it.")
     return _card(title, [*lines, *problems], "warning" if blocked or problems else "info", hint)
