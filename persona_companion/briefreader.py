@@ -20,6 +20,7 @@ from persona_companion.roles import is_role, unknown_role
 from persona_companion.yamltext import Place, YamlError, YamlMapping, load
 from persona_hooks.errors import RefusedError
 from persona_hooks.rules import broken
+from persona_hooks.wellformed import is_path
 from persona_store.hidden import first_hidden
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_BRIEF_BYTES: Final = 64 * 1024
+_MAX_PART: Final = 255
+"""Bytes of a file's name; no file system of today takes more."""
 _FENCES: Final = frozenset({"---", "..."})
 
 
@@ -45,6 +48,7 @@ class _Fields(BaseModel):
     notebook: dict[str, object] | None = None
 
 
+_TEXTS: Final = tuple(name for name in _Fields.model_fields if name != "notebook")
 _KNOWN: Final = frozenset(to_camel(name) for name in _Fields.model_fields)
 
 
@@ -75,7 +79,10 @@ def read_folder(path: Path, data: bytes, origin: BriefOrigin) -> Draft:
     if fields.prompt:
         source.stop(("promptFile",), "give prompt or promptFile, not both")
     parts = tuple(fields.prompt_file.split("/"))
-    if "\\" in fields.prompt_file or any(part in {"", ".", ".."} for part in parts):
+    inside = "\\" not in fields.prompt_file and not any(
+        part in {"", ".", ".."} or len(part.encode()) > _MAX_PART for part in parts
+    )
+    if not (inside and is_path(path.parent.joinpath(*parts))):
         source.stop(("promptFile",), "it must be a file inside the persona's folder")
     return Draft(source.brief(fields, "", None), parts, source.line("promptFile"))
 
@@ -182,10 +189,10 @@ class _Source:
             first = error.errors(include_input=False, include_url=False)[0]
             # The place may pass through keys of the author's own; only the outermost is surely one of ours.
             self.stop(tuple(first["loc"]), broken(first).lstrip(": "))
-        for key in ("name", "description", "prompt", "objective"):
+        for name in _TEXTS:
             # An escape such as "\u200b" is innocent in the file and hidden in the value.
-            if first_hidden(getattr(fields, key)) is not None:
-                self.stop((key,), "it holds a character that nobody sees")
+            if first_hidden(getattr(fields, name) or "") is not None:
+                self.stop((to_camel(name),), "it holds a character that nobody sees")
         return fields
 
     def brief(self, fields: _Fields, prompt: str, line: int | None) -> Brief:

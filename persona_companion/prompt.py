@@ -16,6 +16,8 @@ ORDER: Final = 10
 
 # The prompt may use markup of its own, but neither close our block nor open one that passes for the mind's.
 _OURS: Final = re.compile(r"<(?=\s*/?\s*persona\b)", re.IGNORECASE)
+# Some readers break a line at these and others do not; an author who means a new line is given one.
+_BREAKS: Final = re.compile("[\u2028\u2029]")
 
 
 def persona_block(brief: Brief, *, objective: bool) -> Block | None:
@@ -23,7 +25,7 @@ def persona_block(brief: Brief, *, objective: bool) -> Block | None:
     parts = [brief.prompt]
     if objective and brief.objective:
         parts.append(f"Objective: {brief.objective}")
-    text = _OURS.sub("&lt;", "\n\n".join(part for part in parts if part))
+    text = _BREAKS.sub("\n", _OURS.sub("&lt;", "\n\n".join(part for part in parts if part)))
     if not text:
         return None
     return Block(BLOCK, f'<persona name="{escape(brief.name)}">\n{text}\n</persona>', ORDER)

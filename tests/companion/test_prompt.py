@@ -32,6 +32,13 @@ def test_the_prompt_comes_first_under_the_persona_s_name(start: Start, personas:
     assert block.text == '<persona name="kiri">\nYou are Kiri.\nBe exact.\n\nObjective: Find it.\n</persona>'
 
 
+def test_a_line_ends_in_a_brief_s_text_where_every_reader_sees_it_end(start: Start, personas: Path) -> None:
+    write_brief(personas, "kiri", 'prompt: "Be\\u2028exact."\nobjective: "Find\\u2029it."\n')
+    desk = start()
+    desk.open(persona="kiri")
+    assert text_of(desk).split("\n")[1:5] == ["Be", "exact.", "", "Objective: Find"]
+
+
 def test_nobody_has_no_prompt(start: Start, personas: Path) -> None:
     write_brief(personas, "empty", "description: x\n")
     desk = start()

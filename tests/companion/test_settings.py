@@ -140,6 +140,20 @@ def test_a_malformed_value_is_named_and_counts_as_the_most_careful(
     assert values(desk)["models.default.model"] == "openai:m"
 
 
+@pytest.mark.parametrize("value", ["a\0b", "\ud800", "x" * 900_000, "\x9b31m", [], {}, 1e300, -(10**400)])
+@pytest.mark.parametrize(
+    "key", ["persona", "persona.lastPersona", "mind", "mind.enabled", "sessions", "models", "models.default", "x"]
+)
+def test_no_value_of_the_settings_ends_a_session(start: Start, file: Path, key: str, value: object) -> None:
+    outer, _, inner = key.partition(".")
+    file.write_text(json.dumps({outer: {inner: value} if inner else value}))
+    desk = start()
+    desk.open()
+    for line in ("/persona", "/persona doctor", "/mind"):
+        desk.say(line).text.encode()
+    assert not desk.runtime.problems
+
+
 def test_a_mind_section_that_is_no_object_turns_the_mind_off(start: Start, file: Path) -> None:
     file.write_text('{"mind": "off"}')
     desk = start()
@@ -147,13 +161,20 @@ def test_a_mind_section_that_is_no_object_turns_the_mind_off(start: Start, file:
     assert (values(desk)["mind.enabled"], values(desk)["mind.capture"]) == (False, "off")
 
 
-def test_an_override_of_the_environment_is_named_as_the_source(start: Start, file: Path) -> None:
-    file.write_text('{"mind": {"capture": "auto", "nudge": true, "enabled": true}}')
-    desk = start(PI_PERSONA_MIND_CAPTURE=" Prompt ", PI_PERSONA_MIND_NUDGE="off", PI_PERSONA_PERSIST="off")
+def test_what_the_environment_overrules_of_the_mind_is_the_minds_to_report(start: Start, file: Path) -> None:
+    file.write_text('{"mind": {"capture": "off"}}')
+    desk = start(PI_PERSONA_MIND_CAPTURE="auto", PI_PERSONA_MIND_NUDGE="off")
     desk.open()
     found = desk.runtime.settings()
-    assert (found["mind.capture"].value, found["mind.capture"].source) == ("prompt", "PI_PERSONA_MIND_CAPTURE")
-    assert (found["mind.nudge"].value, found["mind.nudge"].source) == (False, "PI_PERSONA_MIND_NUDGE")
+    assert (found["mind.capture"].value, found["mind.capture"].source) == ("off", str(file))
+    assert (found["mind.nudge"].value, found["mind.nudge"].source) == (True, "default")
+
+
+def test_an_override_of_the_environment_is_named_as_the_source(start: Start, file: Path) -> None:
+    file.write_text('{"mind": {"capture": "auto", "nudge": true, "enabled": true}}')
+    desk = start(PI_PERSONA_PERSIST="off")
+    desk.open()
+    found = desk.runtime.settings()
     assert (found["persona.persist"].value, found["persona.persist"].source) == (False, "PI_PERSONA_PERSIST")
     assert (found["mind.enabled"].value, found["mind.enabled"].source) == (True, str(file))
 
