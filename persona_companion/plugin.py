@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from persona_companion.companion import Companion
 from persona_companion.verbs import verbs
 from persona_hooks.specs import Block, hookimpl
+from persona_hooks.switches import is_set
 
 if TYPE_CHECKING:
     from persona_hooks.ports import Host, Session
@@ -25,7 +26,7 @@ class CompanionPlugin:
 
     def __init__(self, host: Host) -> None:
         # Whoever sets it to anything but a plain no wants it off; a misunderstanding must not open a memory.
-        self._enabled = host.environ.get(DISABLE, "").strip().lower() in {"", "0", "off", "false", "no"}
+        self._enabled = not is_set(host.environ.get(DISABLE))
         self._companion = Companion(host)
         if self._enabled:
             self._companion.ownership.answer()

@@ -26,6 +26,7 @@ from persona_companion.names import MAX_NAME
 from persona_companion.roles import ROLES, Role, resolve
 from persona_hooks.errors import CorruptError, PersonaError
 from persona_hooks.messages import Setting
+from persona_hooks.switches import is_no
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from persona_store.jsontext import JsonValue
 
 PERSIST: Final = "PI_PERSONA_PERSIST"
-CAPTURE: Final = "PI_PERSONA_MIND_CAPTURE"
-NUDGE: Final = "PI_PERSONA_MIND_NUDGE"
 _MAX_SOURCE: Final = 512
 
 Capture = Literal["auto", "prompt", "off"]
@@ -139,18 +138,22 @@ class Settings:
 
     def persists(self, environ: Mapping[str, str]) -> bool:
         """Return whether a choice is remembered for later sessions."""
-        return self.persona.persist and not _is_off(environ.get(PERSIST))
+        return self.persona.persist and not is_no(environ.get(PERSIST))
 
     def effective(self, environ: Mapping[str, str]) -> tuple[Setting, ...]:
-        """Return every known setting as it holds now, each with what decided it."""
-        mind: list[tuple[str, Value, str | None]] = [
-            ("persona.persist", self.persists(environ), PERSIST if _is_off(environ.get(PERSIST)) else None),
-            ("mind.enabled", self.mind.enabled, None),
-            ("mind.capture", *_capture(self.mind.capture, environ.get(CAPTURE))),
-            ("mind.nudge", *_nudge(self.mind.nudge, environ.get(NUDGE))),
-            ("sessions.recall", self.sessions.recall, None),
-        ]
-        found = [self.setting(key, value, variable) for key, value, variable in mind]
+        """Return every known setting, each with what decided it.
+
+        Of what is the mind's to decide, this is the file's word only: the mind takes it once a session, lets the
+        environment overrule it, and reports the result itself.
+        """
+        persist = PERSIST if is_no(environ.get(PERSIST)) else None
+        found = (
+            self.setting("persona.persist", self.persists(environ), persist),
+            self.setting("mind.enabled", self.mind.enabled),
+            self.setting("mind.capture", self.mind.capture),
+            self.setting("mind.nudge", self.mind.nudge),
+            self.setting("sessions.recall", self.sessions.recall),
+        )
         return (*found, *self._models())
 
     def _models(self) -> Iterable[Setting]:
@@ -322,18 +325,3 @@ def _closed(error: PersonaError, path: Path) -> CorruptError:
     return CorruptError(
         f"Memory is closed: the settings cannot be read. {error.message}", reason="bad_settings", path=str(path)
     )
-
-
-def _is_off(value: str | None) -> bool:
-    return (value or "").strip().lower() in {"off", "0", "false", "no"}
-
-
-def _capture(setting: Capture, variable: str | None) -> tuple[Capture, str | None]:
-    word = (variable or "").strip().lower()
-    if not word:
-        return setting, None
-    return ("prompt" if word == "prompt" else "off" if word == "off" else "auto"), CAPTURE
-
-
-def _nudge(setting: bool, variable: str | None) -> tuple[bool, str | None]:  # noqa: FBT001 - a value, not a switch
-    return (False, NUDGE) if _is_off(variable) else (setting, None)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_hooks.errors import InvalidError
+from persona_hooks.switches import is_set
 from persona_host.headless import agent_dir_of
 
 if TYPE_CHECKING:
@@ -40,8 +41,7 @@ class Place:
     def disabled(self) -> bool:
         """Whether the environment turns the companion off; then this host writes nothing at all."""
         # Anything but a plain no, as the companion itself reads it: off must mean off for both.
-        value = self.environ.get("PI_PERSONA_DISABLE", "").strip().lower()
-        return value not in {"", "0", "off", "false", "no"}
+        return is_set(self.environ.get("PI_PERSONA_DISABLE"))
 
 
 def place(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from persona_hooks.messages import Setting, SettingsQuery, SettingsReply
+from persona_hooks.switches import is_no
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +22,6 @@ SESSIONS: Final = "sessions.recall"
 BRAKES: Final = "brief.brakes"
 
 _OURS: Final = frozenset({ENABLED, CAPTURE, NUDGE, SESSIONS})
-_OFF: Final = frozenset({"off", "false", "0", "no"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _flag(found: Mapping[str, tuple[object, str]], key: str, *, default: bool) -
     value = found.get(key, (default, ""))[0]
     if value is None:
         return default
-    return value.strip().lower() not in _OFF if isinstance(value, str) else bool(value)
+    return not is_no(value) if isinstance(value, str) else bool(value)
 
 
 def _mode(found: Mapping[str, tuple[object, str]]) -> CaptureMode:
