@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchmarks import store_cost
-from tests.support.crash import disks, kills, powerloss, sim, writers
+from tests.support.crash import disks, kills, mindsim, powerloss, sim, writers
 from tests.support.crash.__main__ import mutants as look_at_mutants
 from tests.support.crash.battery import injure
 from tests.support.crash.checks import scratch
@@ -24,7 +24,7 @@ from tests.support.crash.documents import OPERATIONS, STEPS, after_power_loss
 from tests.support.crash.whole import WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,19 @@ class Line:
 def shim() -> Iterator[Line]:
     """Every fault at every file effect of every operation."""
     for operation in (*OPERATIONS, *WHOLE):
+        report = injure(operation, scratch())
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(report.kinds.items()))
+        yield Line(f"injured: {operation.name}", report.points, report.violations, kinds)
+
+
+def verbs() -> Iterator[Line]:
+    """Every fault at every file effect of every verb that changes something, and of capture."""
+    # The whole host is loaded for them, and no other stage needs it.
+    from tests.support.crash.verbs import operations, without_a_case  # noqa: PLC0415
+
+    missing = without_a_case()
+    yield Line("verbs without a case", len(missing), missing)
+    for operation in operations():
         report = injure(operation, scratch())
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(report.kinds.items()))
         yield Line(f"injured: {operation.name}", report.points, report.violations, kinds)
@@ -114,11 +127,17 @@ def fuzz() -> list[Line]:
 
 
 def simulated() -> list[Line]:
-    """Seeds of the simulator."""
-    seeds = int(os.environ.get("PERSONA_TEST_SEEDS", "10000"))
-    lives, steps, broken = sim.run_many(range(seeds))
+    """Seeds of both simulators."""
+    seeds = range(int(os.environ.get("PERSONA_TEST_SEEDS", "10000")))
+    return [
+        _line("seeds of the engine", len(seeds), *sim.run_many(seeds)),
+        _line("seeds of the mind", len(seeds), *mindsim.run_many(seeds)),
+    ]
+
+
+def _line(what: str, seeds: int, lives: int, steps: int, broken: Sequence[sim.Outcome | mindsim.Told]) -> Line:
     found = [f"seed {outcome.seed}: {outcome.violations[0]}" for outcome in broken]
-    return [Line("simulated seeds", seeds, found, f"{lives} lives, {steps} acknowledged steps")]
+    return Line(what, seeds, found, f"{lives} lives, {steps} steps")
 
 
 def cost() -> list[Line]:
@@ -134,6 +153,7 @@ def cost() -> list[Line]:
 
 STAGES: dict[str, Callable[[], Iterable[Line]]] = {
     "shim": shim,
+    "verbs": verbs,
     "power": power,
     "writers": many_writers,
     "disks": disk_limits,

@@ -6,6 +6,7 @@ since importing every faculty takes longer than most commands do.
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -196,7 +197,7 @@ class Services:
 
     def notice(self) -> str | None:
         """Return what a person is told before anything was ever stored, else None."""
-        return None if self.root.exists() else self.first_run()
+        return None if os.path.exists(self.root) else self.first_run()  # noqa: PTH110 - it never raises
 
     def first_run(self) -> str:
         """Return what a person is told once: where memory is stored, and how to stop it."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +12,7 @@ from persona_hooks.errors import NotFoundError, PersonaError, RefusedError
 from persona_mind.kernel.erased import stone_of_row
 from persona_mind.kernel.identity import key, semantic
 from persona_mind.safekeeping.outcomes import Shelved, TakenIn
+from persona_store.oserrors import partly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -40,7 +42,9 @@ class Shelf:
         """
         from persona_store import backup  # noqa: PLC0415 - few commands make one
 
-        return len(backup.verify(backup.backup(self.profile, target, check=permit)))
+        made = backup.backup(self.profile, target, check=permit)
+        with partly():
+            return len(backup.verify(made))
 
     @property
     def folder(self) -> Path:
@@ -64,7 +68,7 @@ class Shelf:
         """
         from persona_store import backup  # noqa: PLC0415 - as in make
 
-        if not source.exists():
+        if not os.path.lexists(source):
             raise NotFoundError("There is no backup of that name; `/mind backups` lists those there are.", field="path")
         held, made = backup.verify(source), backup.made(source)
         later = backup.newer(self.profile, source)
@@ -79,7 +83,8 @@ class Shelf:
                 made=made,
             )
         kept = backup.replaced(self.profile, check=permit)
-        return backup.restore(self.profile, source, stone_of_row, check=permit), kept
+        with partly() if kept is not None else nullcontext():
+            return backup.restore(self.profile, source, stone_of_row, check=permit), kept
 
     def merge(self, permit: Permit) -> list[TakenIn]:
         """Take every conflict copy in; what was erased stays out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -140,7 +141,7 @@ class SafekeepingVerbs:
         """Return the directory that a person names: one inside the profile by its name alone."""
         path = named_path(call, self.host.home, given)
         inside = self.shelf.folder / path.name
-        return inside if "/" not in given.strip() and inside.is_dir() else path
+        return inside if "/" not in given.strip() and os.path.isdir(inside) else path  # noqa: PTH112 - never raises
 
     def _outside(self, session: Session) -> list[Path]:
         """Return where else the words may stand: what hosts wrote of conversations, this one included."""

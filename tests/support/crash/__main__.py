@@ -4,6 +4,7 @@ A lean process forks many times faster than one that has a whole test suite in m
 
     python -m tests.support.crash operations
     python -m tests.support.crash mutants
+    python -m tests.support.crash verbs
 """
 
 from __future__ import annotations
@@ -29,6 +30,25 @@ def operations(shares: dict[str, int], otherwise: int) -> dict[str, object]:
         report = injure(operation, scratch(), every=shares.get(operation.name, otherwise))
         found[operation.name] = report.plain()
     return found
+
+
+QUICK_VERBS = {
+    "memory.erase": 199,
+    "memory.remember": 53,
+    "notes.save": 29,
+    "persona.use": 61,
+    "profile.restore": 199,
+    "quarantine.approve": 61,
+}
+"""A few verbs of different kinds for the quick stage, which takes each n-th point of them."""
+
+
+def verbs() -> dict[str, object]:
+    """Injure the quick stage's verbs; return reports by name."""
+    # The whole host is loaded for them, and no other stage needs it.
+    registry = importlib.import_module("tests.support.crash.verbs")
+    found = registry.operations(QUICK_VERBS)
+    return {one.name: injure(one, scratch(), every=QUICK_VERBS[one.name]).plain() for one in found}
 
 
 def mutants() -> dict[str, object]:
@@ -64,6 +84,8 @@ def main(stage: str) -> object:
             return operations(QUICK, 13)
         case "checks":
             return checks()
+        case "verbs":
+            return verbs()
         case "mutants":
             return mutants()
         case _:

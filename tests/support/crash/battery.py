@@ -49,6 +49,7 @@ class Operation:
         look: Reads the state as a value that compares; runs unharmed in a fresh process and must not raise.
         again: What the next writer does; must succeed whatever happened. Defaults to ``run``.
         legal: Whether a state may be left by an interrupted run, given the states before and after.
+        prepare: What has to be there before the operation can run; runs in its child, unharmed.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Operation:
     look: Callable[[Path], object]
     again: Callable[[Path], object] | None = None
     legal: Callable[[object, object, object], bool] = either
+    prepare: Callable[[Path], object] | None = None
 
 
 @dataclass
@@ -86,12 +88,12 @@ class Outcome:
     detail: str = ""
 
 
-def child(work: Callable[[], object], shim: Shim | None = None) -> Outcome:
-    """Do something in a forked process and tell how it ended."""
+def child(work: Callable[[], object], shim: Shim | None = None, prepare: Callable[[], object] | None = None) -> Outcome:
+    """Do something in a forked process and tell how it ended; ``prepare`` is done before the shim is installed."""
     read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _in_child(work, shim, write_end)
+        _in_child(work, shim, prepare, write_end)
     os.close(write_end)
     try:
         return _await(pid, read_end)
@@ -99,11 +101,13 @@ def child(work: Callable[[], object], shim: Shim | None = None) -> Outcome:
         os.close(read_end)
 
 
-def _in_child(work: Callable[[], object], shim: Shim | None, write_end: int) -> None:
+def _in_child(
+    work: Callable[[], object], shim: Shim | None, prepare: Callable[[], object] | None, write_end: int
+) -> None:
     real_write, real_exit = os.write, os._exit
     try:
         # Plain data: an engine loaded anew has other classes of the same names.
-        payload = pickle.dumps(_ended(work, shim))
+        payload = pickle.dumps(_ended(work, shim, prepare))
         view = memoryview(payload)
         while view:
             view = view[real_write(write_end, view) :]
@@ -112,12 +116,14 @@ def _in_child(work: Callable[[], object], shim: Shim | None, write_end: int) -> 
         real_exit(0)
 
 
-def _ended(work: Callable[[], object], shim: Shim | None) -> tuple[object, ...]:
+def _ended(work: Callable[[], object], shim: Shim | None, prepare: Callable[[], object] | None) -> tuple[object, ...]:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # Whether bytes are compared must not hang on how fast this machine is just now.
     importlib.import_module("persona_store.files").YOUNG_NS = 1 << 62  # type: ignore[attr-defined]
     word, changed, known, value, detail = "acknowledged", "", True, None, ""
     try:
+        if prepare is not None:
+            prepare()
         if shim is not None:
             shim.install()
         value = work()
@@ -173,18 +179,22 @@ def injure(
     _must(child(lambda: operation.seed(template)), "seed")
     before = _look(operation, template)
     with copied(template, scratch) as root:
-        healthy = child(partial(operation.run, root), Shim(str(root)))
+        healthy = child(partial(operation.run, root), Shim(str(root)), _prepared(operation, root))
         _must(healthy, "healthy run")
         after = _look(operation, root)
     report = Report(operation.name)
     for plan in plans(list(healthy.log), kinds)[::every]:
         with copied(template, scratch) as root:
-            outcome = child(partial(operation.run, root), Shim(str(root), plan))
+            outcome = child(partial(operation.run, root), Shim(str(root), plan), _prepared(operation, root))
             _judge(operation, root, plan, outcome, (before, after), healthy.log[plan.at], report)
         if stop_at and len(report.violations) >= stop_at:
             break
     shutil.rmtree(template)
     return report
+
+
+def _prepared(operation: Operation, root: Path) -> Callable[[], object] | None:
+    return None if operation.prepare is None else partial(operation.prepare, root)
 
 
 def _must(outcome: Outcome, what: str) -> None:
