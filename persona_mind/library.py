@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from persona_hooks.bus import Bus
 from persona_hooks.errors import InvalidError, PersonaError, RefusedError
 from persona_hooks.journal import MemoryJournal
-from persona_hooks.messages import COMPANION, MEMORY_OWNER, CompanionReply, Message, OwnerReply
+from persona_hooks.messages import (
+    COMPANION,
+    MEMORY_OWNER,
+    SETTINGS_COLLECT,
+    CompanionReply,
+    Message,
+    OwnerReply,
+    SettingsReply,
+)
 from persona_hooks.owner import live_owner
 from persona_hooks.ports import Capabilities, Host, PluginState, Session
 from persona_hooks.turn import Turn
@@ -211,6 +219,8 @@ def _answer_for(
 
     provide(COMPANION, lambda _: companion)
     provide(MEMORY_OWNER, owner)
+    # There are no settings here but the environment's; saying so spares the mind from asking again and again.
+    provide(SETTINGS_COLLECT, lambda _: SettingsReply(provider=NAME, settings=()))
 
 
 def _camel(name: str) -> str:

@@ -29,23 +29,31 @@ class Forgery(NamedTuple):
 
 
 _TEMPLATE_TOKEN: Final = Pattern(
-    r"<\|[a-z_]{2,32}(?:[|:][a-z0-9_ ]{0,32})?\|?>|<\uff5c|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>"
+    r"<\|[a-z_]{2,32}(?:[|:][a-z0-9_ ]{0,32})?\|?>|<\|(?:[a-z]{2,16}_[a-z_]{2,24}|system|user|assistant|end)(?![\w|])"
+    r"|<\uff5c|\[\s{0,4}/?\s{0,4}INST\s{0,4}\]|<</?SYS>>|<(?:start|end)_of_turn>"
     r"|</?s>\s{0,4}\[|\[/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]",
     re.IGNORECASE,
 )
 _TAG: Final = Pattern(
     r"<\s{0,4}/?\s{0,4}(?:(?P<fence>persona-mind|memory_blocks?|persistent[-_]memory)"
     r"|(?P<role>system(?:[-_ ](?:prompt|reminder|message|instructions?|note))?|assistant|developer|im_(?:start|end)"
-    r"|(?:antml:)?(?:function_calls|function_results|invoke|tool_(?:calls?|results?|response)|thinking)|user_query|user_instructions|human_turn|assistant_turn))"
-    r"(?=[\s/>:\-])[^<>]{0,256}>",
+    r"|(?:antml:)?(?:function_calls|function_results|invoke|tool_(?:calls?|results?|response)|thinking)|(?:function|tool|parameter)(?==)|user_query|user_instructions|human_turn|assistant_turn))"
+    r"(?=[\s/>:=\-])[^<>]{0,256}>",
     re.IGNORECASE,
+)
+
+# What follows a token that is only talked about: "<system> tags", "<|endoftext|> is token 50256".
+_MENTION: Final = Pattern(
+    r"[\"'\u201d]?[ ]{1,2}(?:tokens?|tags?|blocks?|elements?|markers?|delimiters?|markup|is|are|was|were)\b[ ]?[^\n:!]{0,80}"
+    r"(?:[.,;)?]|$|\n)"
 )
 
 
 def first_forgery(text: str) -> Forgery | None:
     """Return the first forged token or tag of a host, or None.
 
-    A role tag between backticks is talk about markup and passes, since the way out escapes it like any other.
+    A token or role tag between backticks, or one that the sentence goes on to name as a tag or a token, is talk
+    about markup and passes, since the way out escapes it like any other.
 
     Args:
         text: The text with compatibility forms folded, so that full-width brackets are brackets.
@@ -54,7 +62,8 @@ def first_forgery(text: str) -> Forgery | None:
     if "<" in text:
         found.extend(_first_tag(text))
     if "<" in text or "[" in text:
-        token = _TEMPLATE_TOKEN.re.search(text)
+        tokens = _TEMPLATE_TOKEN.re.finditer(text)
+        token = next((token for token in tokens if not _is_talked_about(text, token)), None)
         if token is not None:
             found.append(Forgery("structure.template-token", token.start()))
     return min(found, key=lambda forgery: forgery.offset, default=None)
@@ -62,10 +71,14 @@ def first_forgery(text: str) -> Forgery | None:
 
 def _first_tag(text: str) -> list[Forgery]:
     for tag in _TAG.re.finditer(text):
-        quoted = text[tag.start() - 1 : tag.start()] == "`" and text[tag.end() : tag.end() + 1] == "`"
-        if tag.lastgroup == "fence" or not quoted:
+        if tag.lastgroup == "fence" or not _is_talked_about(text, tag):
             return [Forgery(f"structure.{tag.lastgroup}-tag", tag.start())]
     return []
+
+
+def _is_talked_about(text: str, token: re.Match[str]) -> bool:
+    quoted = text[max(0, token.start() - 1) : token.start()] == "`" and text[token.end() : token.end() + 1] == "`"
+    return quoted or _MENTION.re.match(text, token.end()) is not None
 
 
 # What stands for the key where a text holds it; not nothing, or its two halves would meet.
@@ -77,6 +90,9 @@ _SQUARE: Final = Pattern(r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CAL
 _IMAGE: Final = Pattern(r"!(?=\[)")
 _TICKS: Final = Pattern(r"`{3,}|~{3,}")
 _LEADING: Final = Pattern(r"^(?=[#>=|-])")
+# Most texts are words and plain punctuation with single spaces between them: nothing of them changes.
+_WORD: Final = r"[A-Za-z0-9.,;:?'\"()/+*%&$@=_|#>\u00b7\u00c0-\u017f-]+"
+_PLAIN: Final = Pattern(rf"(?![#>=|-]){_WORD}(?: {_WORD})*")
 
 
 def inline(text: str) -> str:
@@ -85,6 +101,8 @@ def inline(text: str) -> str:
     White space collapses to single spaces, ``<`` becomes ``&lt;``, hidden characters are spelt out. It is
     total: any string may be given, and the result is a fixed point.
     """
+    if _PLAIN.re.fullmatch(text):
+        return text
     line = _SPACE.re.sub(" ", visible(_SPACE.re.sub(" ", text))).strip().translate(_OPENERS)
     line = _TICKS.re.sub("'''", _IMAGE.re.sub("! ", _SQUARE.re.sub("[ ", line)))
     return _LEADING.re.sub(r"\\", line)

@@ -183,3 +183,10 @@ def test_the_same_key_gives_the_same_bytes_and_keys_differ() -> None:
     keys = {new_fence_key() for _ in range(200)}
     assert len(keys) == 200
     assert all(re.fullmatch("[0-9a-f]{16}", key) for key in keys)
+
+
+@given(st.text(alphabet=st.sampled_from("ab Z09.,;:?'\"()/+*%&$@=_|#>·àſ-!<[]~`\n\t\u200b"), max_size=30))
+def test_what_is_passed_through_unread_is_what_would_come_of_reading_it(text: str) -> None:
+    plain = text.rstrip("`~ \n\t")
+    # A back-tick at the end is kept as it is, and takes the text the long way.
+    assert inline(f"{plain}`") == f"{inline(plain)}`"
