@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchmarks import store_cost
-from tests.support.crash import disks, kills, powerloss, sim, writers
+from tests.support.crash import disks, kills, mindsim, powerloss, sim, writers
 from tests.support.crash.__main__ import mutants as look_at_mutants
 from tests.support.crash.battery import injure
 from tests.support.crash.checks import scratch
@@ -24,7 +24,7 @@ from tests.support.crash.documents import OPERATIONS, STEPS, after_power_loss
 from tests.support.crash.whole import WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,17 @@ def fuzz() -> list[Line]:
 
 
 def simulated() -> list[Line]:
-    """Seeds of the simulator."""
-    seeds = int(os.environ.get("PERSONA_TEST_SEEDS", "10000"))
-    lives, steps, broken = sim.run_many(range(seeds))
+    """Seeds of both simulators."""
+    seeds = range(int(os.environ.get("PERSONA_TEST_SEEDS", "10000")))
+    return [
+        _line("seeds of the engine", len(seeds), *sim.run_many(seeds)),
+        _line("seeds of the mind", len(seeds), *mindsim.run_many(seeds)),
+    ]
+
+
+def _line(what: str, seeds: int, lives: int, steps: int, broken: Sequence[sim.Outcome | mindsim.Told]) -> Line:
     found = [f"seed {outcome.seed}: {outcome.violations[0]}" for outcome in broken]
-    return [Line("simulated seeds", seeds, found, f"{lives} lives, {steps} acknowledged steps")]
+    return Line(what, seeds, found, f"{lives} lives, {steps} steps")
 
 
 def cost() -> list[Line]:

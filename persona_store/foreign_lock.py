@@ -52,9 +52,11 @@ def reminding(store: Path) -> tuple[str, bool] | None:
     path = store.with_name(f"{store.name}.wakeowner")
     try:
         status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute, for the fault shim
+        token = _read(path) if stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_TOKEN else None
     except FileNotFoundError:
         return None
-    token = _read(path) if stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_TOKEN else None
+    except OSError:
+        token = None
     match = _WAKER.fullmatch(token) if token is not None else None
     if match is None:
         return f"an unknown process of the TypeScript release (see {path})", False

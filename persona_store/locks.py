@@ -238,7 +238,7 @@ class Locks:
         stopped: list[BaseException] = []
         lock = self._lock(path)
         try:
-            lock.acquire(timeout=timeout, cancel_check=_canceller(check, stopped))
+            _take(lock, timeout, _canceller(check, stopped))
         except Timeout:
             if stopped:
                 raise stopped[0] from None
@@ -284,6 +284,15 @@ class Locks:
         _write_record(descriptor, me.record(), status.st_size)
         recovered = str(holder or "an unknown process") if verdict != "clean" else None
         self._taking.holds[path] = Hold(path, descriptor, recovered, me.pid)
+
+
+def _take(lock: BaseFileLock, timeout: float, cancelled: Callable[[], bool] | None) -> None:
+    try:
+        lock.acquire(timeout=timeout, cancel_check=cancelled)
+    except RuntimeError:
+        # An earlier release failed, so that the library does not know whether it holds: it is let go first.
+        lock.release(force=True)
+        lock.acquire(timeout=timeout, cancel_check=cancelled)
 
 
 def _canceller(check: Callable[[], None] | None, stopped: list[BaseException]) -> Callable[[], bool] | None:

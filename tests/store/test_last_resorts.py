@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import fcntl
 import json
 import os
 import socket
@@ -261,6 +263,31 @@ def test_a_lock_that_cannot_even_be_forced_leaves_what_was_done(
     path = str(locks.root / ".locks" / LOCK.file)
     assert (caught.value.reason, caught.value.details["path"]) == ("lock_release", path)
     assert caught.value.message == f"{path} could not be unlocked; what was done under it stands"
+
+
+def test_a_lock_that_could_not_be_opened_once_can_be_taken_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locks = Locks(tmp_path / "root")
+    with locks.hold(LOCK):
+        pass
+    real, refused = fcntl.flock, list[int]()
+
+    def flock(descriptor: int, operation: int) -> None:
+        if operation == fcntl.LOCK_UN and len(refused) < 4:
+            refused.append(descriptor)
+            raise OSError(errno.EIO, "no")
+        real(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with contextlib.suppress(UncertainError), locks.hold(LOCK):
+        pass
+    refused += [0] * 4
+
+    with locks.hold(LOCK) as hold:
+        hold.check()
+    with Locks(tmp_path / "root").hold(LOCK, timeout=0):
+        pass
 
 
 def _failing(locks: Locks, monkeypatch: pytest.MonkeyPatch, times: int) -> list[bool]:

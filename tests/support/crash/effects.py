@@ -60,7 +60,7 @@ ERRNOS = {
 
 @dataclass(frozen=True)
 class Plan:
-    """Which effect to injure, and how; ``at`` counts effects from 0."""
+    """Which effect to injure, and how; ``at`` counts effects from 0. Code 0 is an error that the effect may meet."""
 
     at: int
     fault: Fault
@@ -146,7 +146,8 @@ class Shim:
                 # The system frees the descriptor even when it reports an error.
                 self._descriptors.discard(arguments[0])
                 real(*arguments)
-            raise OSError(plan.code, os.strerror(plan.code))
+            code = plan.code or ERRNOS[name][plan.at % len(ERRNOS[name])]
+            raise OSError(code, os.strerror(code))
         if plan.fault == "short" and name in {"write", "pwrite"}:
             data = bytes(arguments[1])
             return (arguments[0], data[: max(1, len(data) // 2)], *arguments[2:])
