@@ -177,8 +177,9 @@ def _why(services: Services, registry: Registry) -> None:
 
 def _reviewed(services: Services, registry: Registry, verbs: tuple[AnyVerb, ...]) -> None:
     """Register verbs: what one refuses for want of consent waits for a person, and what it changed is counted."""
-    from persona_mind.kernel.admitting import Reviewed  # noqa: PLC0415 - see the module's docstring
+    from persona_mind.kernel.admitting import reviewed  # noqa: PLC0415 - see the module's docstring
     from persona_mind.quarantine.holding import Holding  # noqa: PLC0415 - see the module's docstring
 
     holding = Holding(services.access, services.quarantine)
-    Reviewed(registry, holding, services.access.enabled, services.count).add(*verbs)
+    offered, changed = services.access.enabled, services.count
+    registry.add(*(reviewed(verb, holding, offered=offered, changed=changed) for verb in verbs))

@@ -18,6 +18,7 @@ from persona_hooks.specs import hookimpl
 from persona_mind.kernel.entries import CARD, WAKE
 from persona_mind.offered import offer
 from persona_mind.services import Services
+from persona_mind.settling import Settling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +38,7 @@ class MindPlugin:
     def __init__(self, host: Host) -> None:
         self._host = host
         self.services = Services(host)
+        self._settling = Settling(self.services)
         self._open: Session | None = None
         host.bus.provide(SETTINGS_COLLECT, self._settings)
         host.bus.on(MEMORY_OWNER_CHANGED, self._owned)
@@ -117,24 +119,8 @@ class MindPlugin:
 
     @hookimpl
     def agent_settled(self, session: Session, turn: Turn) -> None:
-        """Clear what has expired from disk, now that nobody waits, after what is due was shown."""
-        services = self.services
-        access = services.access
-        services.blocked.settled(session)
-        if session.leg or not access.enabled(session):
-            return
-        services.reminders.turn(session)
-        try:
-            owner = access.owner(session)
-            scope, permit = access.scope(session, owner), access.permit(session, owner, turn)
-            if not services.moving.pending:
-                services.facts.sweep(scope, permit)
-                services.backlog.sweep(scope.project, permit)
-            services.recorder.settle(session)
-            services.quiet.settled()
-        except PersonaError:
-            return  # the next quiet moment will do; readers leave expired rows out anyway
-        services.count(session)
+        """Do what can wait, now that nobody does."""
+        self._settling.settled(session, turn)
 
     def _owned(self, message: Message) -> None:
         # Another persona's memory is counted from now on.

@@ -29,6 +29,8 @@ FLOORS = {"kernel": 0, "recall": 1} | dict.fromkeys(FACULTIES, 2) | dict.fromkey
 PLUGIN_FLOOR = 4
 MAX_FILE = 600
 MAX_FUNCTION = 60
+MAX_PLUGIN = 200
+MAX_HOOK = 12
 HEAVY = ("asyncio", "filelock", "portalocker", "wcwidth", "rich", "click", "Stemmer", "ruamel", "numpy", "pydantic_ai")
 
 
@@ -196,6 +198,19 @@ def test_a_module_and_its_functions_fit_in_a_head(module: str) -> None:
     ]
     long = [node.name for node in functions if (node.end_lineno or 0) - node.lineno >= MAX_FUNCTION]
     assert long == []
+
+
+@pytest.mark.parametrize("plugin", ["persona_companion.plugin", "persona_mind.plugin"])
+def test_a_plugin_only_wires(plugin: str) -> None:
+    source = modules()[plugin].read_text("utf-8")
+    assert len(source.splitlines()) <= MAX_PLUGIN
+    hooks = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef) and "hookimpl" in map(ast.unparse, node.decorator_list)
+    ]
+    assert hooks
+    assert [node.name for node in hooks if (node.end_lineno or 0) - node.lineno >= MAX_HOOK] == []
 
 
 @pytest.mark.parametrize("module", list(modules()))

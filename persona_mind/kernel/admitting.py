@@ -1,7 +1,7 @@
 """The door of every text that a verb stores, and what becomes of a text that a person has to look at first.
 
-A verb asks ``admitted`` for each text. Where one has to wait for a person, the verb refuses, and what wraps it (the
-verbs of a plugin are registered through ``Reviewed``) hands the whole call to a holder: once the person consents, the
+A verb asks ``admitted`` for each text. Where one has to wait for a person, the verb refuses, and what wraps it (a
+plugin registers what ``reviewed`` makes of its verbs) hands the whole call to a holder: once the person consents, the
 same call is made again, and the same text passes.
 """
 
@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from persona_hooks.errors import RefusedError
-from persona_hooks.verbs import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,43 +23,6 @@ if TYPE_CHECKING:
 
 QUARANTINED: Final = "quarantined"
 """The reason of a refusal that a person can lift."""
-
-
-class Reviewed(Registry):
-    """A registry whose verbs, added here, end up in another one: what they refuse for want of consent is held.
-
-    Args:
-        registry: The other one.
-        holder: Holds what waits for a person.
-        offered: Whether models are offered the verbs in a session.
-        changed: Told of a session in which one of them has changed something.
-    """
-
-    def __init__(
-        self, registry: Registry, holder: Holder, offered: Callable[[Session], bool], changed: Callable[[Session], None]
-    ) -> None:
-        super().__init__()
-        self._registry = registry
-        self._holder = holder
-        self._offered = offered
-        self._changed = changed
-
-    def add(self, *verbs: AnyVerb) -> None:
-        """Register verbs in the other registry, each wrapped."""
-        self._registry.add(*(self._wrapped(reviewed(verb, self._holder)) for verb in verbs))
-
-    def _wrapped(self, verb: AnyVerb) -> AnyVerb:
-        def run(call: Call, params: Params) -> Outcome:
-            outcome: Outcome = verb.run(call, params)
-            if outcome.changed != "no":
-                self._changed(call.session)
-            return outcome
-
-        return replace(verb, run=run, offered=self._offered)
-
-    def guide(self, prefix: str, text: str) -> None:
-        """See ``Registry.guide``."""
-        self._registry.guide(prefix, text)
 
 
 class Holder(Protocol):
@@ -113,21 +75,37 @@ def admitted(text: str, origin: Origin, field: str) -> Admitted:
     raise verdict.error(field)
 
 
-def reviewed(verb: AnyVerb, holder: Holder) -> AnyVerb:
-    """Return the verb as it is to be registered: what it refuses for want of a person's consent waits for one."""
+def reviewed(
+    verb: AnyVerb, holder: Holder, *, offered: Callable[[Session], bool], changed: Callable[[Session], None]
+) -> AnyVerb:
+    """Return a verb as it is to be registered: what it refuses for want of a person's consent waits for one.
+
+    Args:
+        verb: The verb.
+        holder: Holds what waits.
+        offered: Whether models are offered it in a session.
+        changed: Told of a session in which it has changed something.
+    """
 
     def run(call: Call, params: Params) -> Outcome:
-        watched = _Run(holder, call)
-        token = _run.set(watched)
-        try:
-            outcome: Outcome = verb.run(call, params)
-        except RefusedError as error:
-            if error.reason != QUARANTINED or not watched.held:
-                raise
-        else:
-            return outcome
-        finally:
-            _run.reset(token)
-        raise holder.hold(call, verb.name, params, watched.held)
+        outcome = _held(verb, holder, call, params)
+        if outcome.changed != "no":
+            changed(call.session)
+        return outcome
 
-    return replace(verb, run=run)
+    return replace(verb, run=run, offered=offered)
+
+
+def _held(verb: AnyVerb, holder: Holder, call: Call, params: Params) -> Outcome:
+    watched = _Run(holder, call)
+    token = _run.set(watched)
+    try:
+        outcome: Outcome = verb.run(call, params)
+    except RefusedError as error:
+        if error.reason != QUARANTINED or not watched.held:
+            raise
+    else:
+        return outcome
+    finally:
+        _run.reset(token)
+    raise holder.hold(call, verb.name, params, watched.held)
