@@ -15,6 +15,7 @@ $(BIN)/pip:
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
 
 .venv/.chat: pyproject.toml | $(BIN)/pip
+	@echo "installing into .venv: pip downloads the dependencies, which takes a minute or two"
 	$(BIN)/pip install --quiet --editable '.[chat]'
 	@touch $@
 

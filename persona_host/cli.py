@@ -67,7 +67,7 @@ Shell completion (bash; zsh and fish alike):
 )
 @click.version_option(package_name="persona-mind", message="%(package)s %(version)s")
 def main() -> None:
-    """Durable, private, undoable memory for one person and many agent hosts."""
+    """Durable, private, correctable memory for one person and many agent hosts."""
 
 
 if __name__ == "__main__":

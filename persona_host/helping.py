@@ -56,12 +56,11 @@ def row(command: str, summary: str) -> str:
 def in_shell(card: Card, *, everywhere: bool = False) -> Card:
     """Return a card with ``persona mind …`` where it says ``/mind …``.
 
-    Only title and hint are ours for sure; what stands between them may quote a memory, unless ``everywhere`` is given.
+    The body is left as it is, since it may quote a memory, unless ``everywhere`` is given.
     """
-    card = replace(card, title=shell_text(card.title), hint=shell_text(card.hint))
-    if not everywhere:
-        return card
-    return replace(card, body=tuple(map(shell_text, card.body)), detail=tuple(map(shell_text, card.detail)))
+    detail = tuple(map(shell_text, card.detail))
+    body = tuple(map(shell_text, card.body)) if everywhere else card.body
+    return replace(card, title=shell_text(card.title), body=body, detail=detail, hint=shell_text(card.hint))
 
 
 def shell_text(text: str) -> str:

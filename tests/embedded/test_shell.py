@@ -56,6 +56,13 @@ def test_a_shell_is_told_what_it_can_type(persona: Persona, words: list[str]) ->
     assert "/help" not in ran.err
 
 
+def test_a_shell_is_told_how_it_takes_back_what_it_saved_and_a_memory_is_shown_as_it_stands(persona: Persona) -> None:
+    saved = persona("mind", "remember", "We type `/mind off` on Fridays.").out
+    assert "`persona mind forget " in saved
+    assert "We type `/mind off` on Fridays." in saved
+    assert "We type `/mind off` on Fridays." in persona("mind", "recall", "fridays").out
+
+
 def test_a_missing_word_is_told_with_the_commands_form(persona: Persona) -> None:
     told = persona("mind", "forget").err
     assert "id is missing" in told
