@@ -6,8 +6,11 @@ A subcommand is imported when it is asked for, so that none pays for another, an
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import click
+
+from persona_host.standard import guarded
 
 COMMANDS = {
     "backup": ("backup_commands:backup_command", "Copy the whole profile into a new directory."),
@@ -29,7 +32,12 @@ COMMANDS = {
 
 
 class Late(click.Group):
-    """A group whose commands are imported one at a time."""
+    """A group whose commands are imported one at a time, run on standard streams that are fit for it."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:  # noqa: ANN401 - click's own signature
+        """Run the command that the words name, and end the process with its status."""
+        with guarded():
+            return super().main(*args, **extra)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands' names."""

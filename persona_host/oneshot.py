@@ -21,6 +21,7 @@ from persona_host.embedded.shelf import Shelf
 from persona_host.headless import StderrUi, SystemScheduler
 from persona_host.helping import in_shell, shell_text
 from persona_host.runtime import Runtime, Setup
+from persona_host.standard import json_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -139,4 +140,4 @@ def printed(answer: Answer, *, as_json: bool, plain: bool) -> int:
 
 
 def _print_json(value: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.write(json_line(value, sys.stdout))

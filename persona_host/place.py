@@ -57,14 +57,20 @@ def place(
     Raises:
         InvalidError: The working directory does not exist, or the agent directory cannot be one.
     """
-    home = Path.home()
-    working = Path(cwd or os.curdir).expanduser()
-    if not working.is_dir():
-        raise InvalidError(f"--cwd: there is no directory {working}.", field="cwd", path=str(working))
-    environ = dict(os.environ)
-    chosen = agent_dir_of(environ, home, agent_dir)
-    _check(chosen)
-    return Place(chosen, working.resolve(), home, environ, persona, session, role)
+    try:
+        home = Path.home()
+        working = Path(cwd or os.curdir).expanduser()
+        if not working.is_dir():
+            raise InvalidError(f"--cwd: there is no directory {working}.", field="cwd", path=str(working))
+        environ = dict(os.environ)
+        chosen = agent_dir_of(environ, home, agent_dir)
+        _check(chosen)
+        return Place(chosen, working.resolve(), home, environ, persona, session, role)
+    except RuntimeError:
+        raise InvalidError("Nobody here has that home directory; name another one.", field="home") from None
+    except FileNotFoundError:
+        # What is relative begins in the directory that this process was started in.
+        raise InvalidError("The working directory was removed. Go to another one.", field="cwd") from None
 
 
 def _check(agent_dir: Path) -> None:

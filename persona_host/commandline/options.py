@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from persona_hooks.cards import one_line
 from persona_hooks.errors import InvalidError, PersonaError
 from persona_host.place import place
 
@@ -32,11 +33,11 @@ def common(body: Callable[..., int]) -> Callable[..., None]:
         try:
             where = place(agent_dir=agent_dir, cwd=cwd, persona=persona, session=session, role=role)
         except InvalidError as error:
-            raise click.UsageError(error.message) from None
+            raise click.UsageError(one_line(error.message)) from None
         try:
             status = body(where, **rest)
         except PersonaError as error:
-            click.echo(f"persona: {error.message}", err=True)
+            click.echo(f"persona: {one_line(error.message)}", err=True)
             status = 1
         sys.exit(status)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from persona_host import oneshot
 from persona_host.commandline.options import CONTEXT, common, json_option, plain_option
+from persona_host.standard import read_input
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -48,4 +48,4 @@ def command(place: Place, /, name: str, arguments: str, *, as_json: bool, plain:
     standard input. The exit status is 1 when the answer is not ok.
     """
     del as_json, plain  # what it prints is JSON without colours anyway; scripts may ask for it all the same
-    return oneshot.tool(place, name, sys.stdin.read() if arguments == "-" else arguments)
+    return oneshot.tool(place, name, read_input() if arguments == "-" else arguments)

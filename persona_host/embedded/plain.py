@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import IO, TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from persona_hooks.cards import sanitize
 from persona_hooks.errors import InvalidError
 from persona_host.embedded import slash
 from persona_host.embedded.screen import shown
+from persona_host.standard import json_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +77,7 @@ class JsonScreen:
     def show(self, event: Event) -> None:
         """Print one line."""
         outcome = {"kind": event.kind, "ok": event.ok, "text": event.text, "data": dict(event.data)}
-        self._out.write(json.dumps(outcome, ensure_ascii=False) + "\n")
+        self._out.write(json_line(outcome, self._out))
         self._out.flush()
 
 
