@@ -44,7 +44,8 @@ _TAG: Final = Pattern(
 
 # What follows a token that is only talked about: "<system> tags", "<|endoftext|> is token 50256".
 _MENTION: Final = Pattern(
-    r"[\"'\u201d]?[ ]{1,2}(?:tokens?|tags?|blocks?|elements?|markers?|delimiters?|markup|is|are|was|were)\b[ ]?[^\n:!]{0,80}"
+    r"[\"'\u201d]?[ ]{1,2}(?:tokens?|tags?|blocks?|elements?|markers?|delimiters?|markup|is|are|was|were)\b"
+    r"[ ]?[^\n:!]{0,80}"
     r"(?:[.,;)?]|$|\n)"
 )
 
@@ -93,6 +94,8 @@ _LEADING: Final = Pattern(r"^(?=[#>=|-])")
 # Most texts are words and plain punctuation with single spaces between them: nothing of them changes.
 _WORD: Final = r"[A-Za-z0-9.,;:?'\"()/+*%&$@=_|#>\u00b7\u00c0-\u017f-]+"
 _PLAIN: Final = Pattern(rf"(?![#>=|-]){_WORD}(?: {_WORD})*")
+# The same of whole blocks, whose lines may begin and go on as they like.
+_PLAIN_BLOCK: Final = Pattern(r"[ -;=-~\u00b7\u00c0-\u017f\u2026]+(?:\n[ -;=-~\u00b7\u00c0-\u017f\u2026]+)*")
 
 
 def inline(text: str) -> str:
@@ -136,5 +139,7 @@ def _attribute(value: str, key: str) -> str:
 
 
 def _body(block: str, key: str) -> str:
+    if _PLAIN_BLOCK.re.fullmatch(block):
+        return block.replace(key, _NO_KEY)
     lines = (visible(line) for line in re.split(r"[\r\n\x0b\x0c\x85\u2028\u2029]+", block))
     return "\n".join(lines).translate(_OPENERS).replace(key, _NO_KEY).strip("\n")

@@ -92,7 +92,8 @@ class Backlog:
         # Most rows of an old backlog are closed ones, so the cheap question comes first.
         found = [item for item in self._document(scope.project).read().values if item.state in wanted]
         mine = [item for item in found if (everyone or item.persona == scope.segment) and item.live(now)]
-        return sorted(mine, key=lambda item: urgency(item, now))
+        moment = now.timestamp() * 1000
+        return sorted(mine, key=lambda item: urgency(item, moment))
 
     def read(self, scope: Scope, handle: str) -> Item:
         """Return the one item that ``handle`` names, the owner's own first, whoever's it is otherwise.
@@ -196,9 +197,12 @@ class Backlog:
         return self.files.document(project)
 
 
-def urgency(item: Item, now: datetime) -> tuple[int, int, float, float, str]:
-    """Order items: taken, open, closed; overdue, due later, never due; the earlier deadline; the newer; the id."""
-    moment, deadline = now.timestamp() * 1000, item.deadline
+def urgency(item: Item, moment: float) -> tuple[int, int, float, float, str]:
+    """Order items: taken, open, closed; overdue, due later, never due; the earlier deadline; the newer; the id.
+
+    ``moment`` is now, in milliseconds since the epoch as deadlines are.
+    """
+    deadline = item.deadline
     when = 2 if deadline is None else int(deadline > moment)
     state = {"taken": 0, "open": 1}.get(item.state, 2)
     return state, when, deadline or 0.0, -item.created.timestamp(), item.id

@@ -61,6 +61,16 @@ class View:
         return sorted(self.facts, key=lambda held: (PRIORITY.index(held.fact.kind), -held.fact.seen.timestamp()))
 
     @cached_property
+    def objectives(self) -> list[Held]:
+        """Those of the standing facts that are objectives."""
+        return [held for held in self.standing if held.fact.kind == "objective"]
+
+    @cached_property
+    def keys(self) -> frozenset[Key]:
+        """What the facts say."""
+        return frozenset(held.fact.key for held in self.facts)
+
+    @cached_property
     def recent(self) -> list[Held]:
         """The facts, the latest first."""
         return sorted(self.facts, key=lambda held: held.fact.seen, reverse=True)

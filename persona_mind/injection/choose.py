@@ -7,7 +7,6 @@ of every cap is kept for those that match, so that no kind of fact is never seen
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -70,13 +69,13 @@ def choose(view: View, cap: int, prompt: str, *, objectives: bool, elsewhere: Co
         objectives: Whether objectives may be shown; without it they are neither shown nor counted.
         elsewhere: What another part of the request says already.
     """
-    driving = [held for held in takewhile(_drives, view.standing) if objectives and held.fact.key not in elsewhere]
+    driving = [held for held in view.objectives if objectives and held.fact.key not in elsewhere]
     few = {id(held) for held in driving[:MAX_OBJECTIVES]}
 
     def allowed(held: Held) -> bool:
         return id(held) in few if _drives(held) else held.fact.key not in elsewhere
 
-    every = objectives and not elsewhere and len(driving) <= MAX_OBJECTIVES
+    every = len(few) == len(view.objectives) and view.keys.isdisjoint(elsewhere)
     facts = view.standing if every else [held for held in view.standing if allowed(held)]
     choice, taken = Choice(), set[int]()
     fixed = cap if len(facts) <= cap else cap - cap * 3 // 8
@@ -94,7 +93,8 @@ def choose_working(view: View, cap: int, prompt: str, *, elsewhere: Collection[K
     def allowed(held: Held) -> bool:
         return not _drives(held) and held.fact.key not in elsewhere
 
-    facts = [held for held in view.recent if allowed(held)]
+    every = not view.objectives and view.keys.isdisjoint(elsewhere)
+    facts = view.recent if every else [held for held in view.recent if allowed(held)]
     choice, taken = Choice(), set[int]()
     choice.matched = list(_safe(view, _by_match(view, facts, prompt, allowed), cap, choice, taken))
     choice.left = len(facts) - len(taken)

@@ -190,3 +190,10 @@ def test_what_is_passed_through_unread_is_what_would_come_of_reading_it(text: st
     plain = text.rstrip("`~ \n\t")
     # A back-tick at the end is kept as it is, and takes the text the long way.
     assert inline(f"{plain}`") == f"{inline(plain)}`"
+
+
+@given(st.text(alphabet=st.sampled_from("ab Z#>-·àſ…!<[]~`\n\t\r\u200b\u2028"), max_size=30))
+def test_a_block_that_is_passed_through_unread_is_what_would_come_of_reading_it(text: str) -> None:
+    # A hidden character on a line of its own takes the block the long way.
+    read = fence(KEY, [f"{text}\nx\u200b"])
+    assert fence(KEY, [f"{text}\nx"]) == read.replace("x\\u{200b}", "x")
