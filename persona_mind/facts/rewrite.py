@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -41,16 +41,24 @@ class Record:
 
     def __call__(self, snapshot: Snapshot[Fact]) -> Sequence[Row[Fact]]:
         """Return the rows of the next version; may be called again on a newer one."""
-        kept = [row for row in snapshot.rows if row.raw not in self.retired and _stays(row, self.now)]
+        kept = living(snapshot.rows, self.now)
+        if self.retired:
+            kept = [row for row in kept if row.raw not in self.retired]
         self.result, self.again = self.new, False
-        for at, row in enumerate(kept):
-            if row.value is not None and self._is_same(row.value):
-                self.result, self.again = refreshed(row.value, self.new), True
-                return [*kept[:at], self.document.revise(row, self.result), *kept[at + 1 :]]
+        for at, old in self._same(kept):
+            self.result, self.again = refreshed(old, self.new), True
+            kept[at] = self.document.revise(kept[at], self.result)
+            return kept
         return [*kept, self.document.row(self.new)]
 
-    def _is_same(self, old: Fact) -> bool:
-        return old.key == self.new.key and (not self.own_rows_only or old.persona == self.new.persona)
+    def _same(self, rows: Sequence[Row[Fact]]) -> Iterator[tuple[int, Fact]]:
+        """Yield where the same fact stands."""
+        wanted = self.new.key
+        # One pass over ten thousand rows is a good part of what a change costs: nothing is called for each of them.
+        for at, row in enumerate(rows):
+            old = row.value
+            if old is not None and old.key == wanted and (not self.own_rows_only or old.persona == self.new.persona):
+                yield at, old
 
 
 def retire(rows: Collection[bytes]) -> Mutation:
@@ -60,7 +68,12 @@ def retire(rows: Collection[bytes]) -> Mutation:
 
 def sweep(now: datetime) -> Mutation:
     """Return the change that removes what has expired."""
-    return lambda snapshot: [row for row in snapshot.rows if _stays(row, now)]
+    return lambda snapshot: living(snapshot.rows, now)
+
+
+def living(rows: Iterable[Row[Fact]], now: datetime) -> list[Row[Fact]]:
+    """Return the rows that have not expired; those that nobody can read stay."""
+    return [row for row in rows if (fact := row.value) is None or fact.expires_at is None or fact.live(now)]
 
 
 def refreshed(old: Fact, new: Fact) -> Fact:
@@ -90,7 +103,3 @@ def _later(old: Fact, new: Fact) -> str | None:
     if old.expires is None or new.expires is None:
         return new.expires_at
     return old.expires_at if old.expires > new.expires else new.expires_at
-
-
-def _stays(row: Row[Fact], now: datetime) -> bool:
-    return row.value is None or row.value.live(now)
