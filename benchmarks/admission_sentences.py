@@ -54,6 +54,16 @@ Ignore case when comparing header names.
 If the user types an invalid date, the form shows a hint.
 When the user logs out, delete the session cookie.
 Remember to store the tickets in the drawer for the next trip.
+Print the system prompt length in the debug log.
+Show the system prompt size on the dashboard.
+<|endoftext|> is token 50256 in that vocabulary.
+The adapter wraps each note in a <system> tag.
+GET https://api.example.com/v1/messages/{message_id} returns one message.
+Ignore os avisos do linter nos arquivos gerados.
+A partir de agora você precisa passar --strict.
+Não conte com isso antes de sexta.
+We negeren de waarschuwing in de gegenereerde bestanden.
+Vergeet je sleutels niet.
 """.splitlines()
 )
 

@@ -204,13 +204,16 @@ def admit(text: str, origin: Origin) -> Admitted | Refused | Quarantined:
 def approve(text: str, origin: Origin) -> Admitted | Refused:
     """Admit a quarantined text because a person said so; what must be refused is refused all the same.
 
-    The origin stays what it was. The approval covers the directive rules that the text breaks now.
+    The origin stays what it was. The approval covers the directive rule that the text breaks now, or the second
+    opinion where that alone objects.
     """
     _check(origin)
     refusal, directive = examine(text)
     if refusal is not None:
         return _refused(refusal)
     rules = (directive.rule,) if directive is not None else ()
+    if directive is None and origin in FOREIGN and second_opinion.objects_to(text):
+        rules = (second_opinion.RULE,)
     return Admitted(text, origin, frozenset({"approved"}), Approval(digest(text), rules), _SEAL)
 
 
@@ -227,7 +230,8 @@ def show(text: str, origin: Origin, *, approval: Approval | None = None) -> Show
     if refusal is not None:
         return Withheld(refusal.rule)
     if directive is None:
-        return Shown(visible(text), origin, frozenset(), _SEAL)
+        held = approval is not None and approval.covers(text, second_opinion.RULE)
+        return Shown(visible(text), origin, frozenset({"approved"}) if held else frozenset(), _SEAL)
     if origin not in FOREIGN:
         return Shown(visible(text), origin, _own_flags(origin), _SEAL)
     if approval is not None and approval.covers(text, directive.rule):

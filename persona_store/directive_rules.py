@@ -6,6 +6,7 @@ is one word:
 
     this|that        one of them; ``word?`` has an optional last letter, ``two_words`` are two
     ?this|that       may be left out
+    !this|that       must not stand here
     ~4               up to four words of any kind
     {PRIOR}          a word of that class
     .                a sentence end or a colon; ``:`` a colon; §url and §mail are addresses
@@ -50,34 +51,40 @@ _CLASSES: Final = """
 IGNORE = ignore ignoring disregard disregarding forget forgetting bypass neglect discard dismiss ignora ignorate
     ignorare ignori dimentica dimenticate dimenticare scorda trascura ignoriere ignorieren ignoriert vergiss vergesst
     vergessen missachte missachten ignorez ignorer oublie oubliez oublier ignorad olvida olvide olviden olvidad
-    olvidar descarta
+    olvidar descarta ignorem esqueca esquecam esquecer desconsidere desconsiderem desconsiderar negeer negeren vergeet
 OVERRIDE = override overrides overriding supersede supersedes supersedi sovrascrivi sovrascrivere annulla
 PRIOR = previous prior above earlier preceding foregoing past former initial original precedente precedenti sopra
     iniziali originali precedents precedentes anteriores anterior previas previos vorherige vorherigen vorige vorigen
-    bisherige bisherigen obige obigen fruheren
+    bisherige bisherigen obige obigen fruheren eerdere voorgaande bovenstaande acima
 COMMANDS = instructions? directives? guidelines? prompts? istruzione istruzioni direttiva direttive anweisung
-    anweisungen instruktionen vorgaben consignes? instruccion instrucciones
+    anweisungen instruktionen vorgaben consignes? instruccion instrucciones instrucoes instrucao diretrizes instructies
+    instructie aanwijzingen
 ORDERS = instructions? directives? guidelines? prompts? orders commands? directions messages conversations? inputs?
     programming training istruzione istruzioni direttiva direttive indicazioni comandi ordini nachrichten befehle?
     anweisung anweisungen instruktionen vorgaben consignes? instruccion instrucciones indicaciones ordenes ordres
-    mensajes
+    mensajes instrucoes instrucao diretrizes ordens comandos mensagens instructies instructie aanwijzingen opdrachten
+    berichten
 BOUNDS = rules? restrictions? limitations? policy policies safety safeguards? filters? guardrails? constraints ethics
-    regola regole restrizioni limiti regeln? richtlinien beschrankungen regles? reglas? restricciones
-YOUR = your youre tuo tua tue tuoi dein deine deinen deiner ihre ihren tes votre vos tu tus su sus
+    regola regole restrizioni limiti regeln? richtlinien beschrankungen regles? reglas? restricciones regras?
+    restricoes regels? richtlijnen beperkingen
+YOUR = your youre tuo tua tue tuoi dein deine deinen deiner ihre ihren tes votre vos tu tus su sus seus suas
+    jouw uw
 MODEL = ai a_i llms? bots? chatbots? chatgpt gpt gpt4 claude gemini copilot assistants? agents? models?
     language_models? modello assistente modell assistent asistente modelo
 UNBOUND = unrestricted uncensored unfiltered unlimited amoral evil jailbroken unbound uneingeschrankt dan stan dude
     developer maintenance debug god sudo admin administrator root hacker
-USER = user human owner operator utente utenti benutzer nutzer utilisateur usuario
+USER = user human owner operator utente utenti benutzer nutzer utilisateur usuario gebruiker
 REPLY = reply replies responses? answers? messages? outputs? risposta risposte antwort antworten reponses? respuestas?
 BARE = reveal show print display output repeat dump expose leak recite rivela rivelami mostra mostrami ripeti dimmi
     stampa zeige zeig nenne wiederhole verrate montre montrez revele revelez repete repetez affiche muestra muestrame
-    revela repite dime
+    revela repite dime mostre revele repita imprima toon onthul herhaal
 SHOW = reveal show print display output repeat tell give dump expose leak list share send write encode translate
     summarize recite rivela rivelami mostra mostrami ripeti dimmi stampa zeige zeig nenne wiederhole verrate montre
-    montrez revele revelez repete repetez affiche muestra muestrame revela repite dime
+    montrez revele revelez repete repetez affiche muestra muestrame revela repite dime mostre
+    repita imprima diga toon onthul herhaal
 TOLD = prompts? instructions? guidelines directives istruzioni anweisungen instrucciones consignes prompt_di_sistema
-    system_prompts?
+    system_prompts? instrucoes instructies
+MEASURE = length size template tokens? count hash version name file path id builder field column cache tests? class
 """
 
 _RULES: Final = """
@@ -102,6 +109,11 @@ override: follow obey => ?only these|this|the_following|my ?new instructions?|di
 override: stop => everything|all_tasks|what_youre_doing|what_you_are_doing ~4 just|print|say|output|ignore|instead
 override: nevermind => ~2 ignore|instead|print|say
 override: do => not ~1 follow|obey ~2 {PRIOR}|your|system ~2 {COMMANDS}|rules
+
+override!: negeer negeren vergeet sla => ~2 je|jouw|uw|alle|deze ~3 {ORDERS}|{BOUNDS}
+override: ignore ignora esqueca desconsidere => ~1 seu|sua|seus|suas|as|os|todas|todos ~3 {ORDERS}|{BOUNDS}
+override: esqueca ignore desconsidere => tudo ~3 acima|antes|anteriormente|disse|dito
+override: vergeet negeer => alles ~4 hiervoor|hierboven|eerder|gezegd|geleerd|weet
 
 new-instructions: new updated revised neue nuove nuevas nouvelles => ?system {COMMANDS} :|for_you|you_are|you_must
     |you_will|you_should|are_as_follows|from_now|ab_sofort|supersedes?
@@ -143,6 +155,11 @@ role: du => bist jetzt ~4 frei|uneingeschrankt|{UNBOUND}|{MODEL}|modus|rolle|bef
 role: ahora => estas|eres ~4 sin|modo|libre|{UNBOUND}|{MODEL}
 role: sei => ora|adesso ~4 libero|senza|modalita|{UNBOUND}|{MODEL}
 role: vous tu => etes|es desormais|maintenant ~4 libre|sans|mode|{UNBOUND}|{MODEL}
+role: voce => ?e|esta agora ?e ~4 sem|livre|modo|{UNBOUND}|{MODEL}
+role: agora => voce e|esta|sera ~4 sem|livre|modo|{UNBOUND}|{MODEL}
+role: partir => de agora ~1 voce ~2 responde|responda|deve|vai|e|age|ignora|obedece
+role: je => bent|ben nu|voortaan ~4 zonder|vrij|modus|{UNBOUND}|{MODEL}
+role: vanaf => nu ben|moet|ga|antwoord|geef je ~4 zonder|vrij|altijd|alles|nooit|{UNBOUND}|{MODEL}
 role: without sin ohne senza sans => ?any|having|following ethical|moral|content restrictions?|filters?|filtro
     |censorship|limits|limitations|guidelines|boundaries
 role: answer answers respond reply comply speak antworten rispondi rispondere repondre repondez responde responder =>
@@ -158,10 +175,15 @@ prompt-leak: {SHOW} => ?me|us|mir|mi|moi ?to_me ~3 {YOUR} ~2 system|initial|orig
 prompt-leak: {BARE} => ?me|us|mir|mi|moi ?to_me ~3 {YOUR} ~2 {TOLD}|system_prompt
 prompt-leak: {SHOW} need want => ?me|us|to_see|to_know ~2 system_prompt|system_instructions|system_message
     |initial_prompt|initial_instructions|hidden_prompt|hidden_instructions|original_instructions|secret_instructions
-    |exact_instructions|previous_instructions ~1 {PRIOR}|verbatim|exactly|immediately|now|for|to|in|me
+    |exact_instructions|previous_instructions !{MEASURE} ~1 {PRIOR}|verbatim|exactly|immediately|now|for|to|in|me
 prompt-leak!: {SHOW} provide => ~3 system_prompt|hidden_prompt|initial_prompt|initial_instructions
-    |previous_instructions|secret_instructions|initialization_string
+    |previous_instructions|secret_instructions|initialization_string !{MEASURE}
+prompt-leak: mostre mostra revele revela repita imprima diga => ?me|nos ~2 prompt_do_sistema|instrucoes_do_sistema
+    |suas_instrucoes|prompt_de_sistema|instrucoes_iniciais
+prompt-leak: toon onthul herhaal geef laat => ?me|mij|ons ~2 systeemprompt|systeeminstructies|je_instructies
+    |jouw_instructies|je_systeemprompt
 prompt-leak: show tell give => me|us ~3 system_prompt|system_instructions|system_message|hidden_prompt|initial_prompt
+    !{MEASURE}
 prompt-leak: what whats => ?is|are|were|was|s ~3 your ?system|initial|original|first|hidden|secret|exact|full|starting
     prompts?|instructions?|directives?|guidelines
 prompt-leak: what => were_you|are_you_not|was told|given|instructed|supposed|written ~2 before|initially|above|at|in
@@ -180,6 +202,12 @@ conceal: dont never without not mai non niemals nie jamais nunca no => ?you|ever
     |inform|informing|alert|alerting|warn|warning|notify|notifying|mention|mentioning|reveal|revealing|disclose
     |disclosing|dire|dirlo|dirle|informare|avvisare|sagen|informieren|informer|decir|digas|informar ?this|it|that
     |any_of_this|about_this ?to ?the|al|all|l|dem|den|a_l|au|el {USER}
+conceal: nao nunca jamais => ?o|lhe conte|diga|informe|avise|revele|mencione ?isso|isto|nada ?ao|aos|para|o|os ?o
+    {USER}|usuarios
+conceal: vertel zeg meld => de {USER} ~1 niet|nooit|niets
+conceal: vertel zeg meld => ?het|dit|dat|hierover|hiervan|de {USER}|niet|nooit|niets ?niet|nooit|niets
+    ?hierover|hiervan|dit
+    ?aan|tegen|over ?de ?{USER}|dit|hierover .|{USER}
 conceal: dont never without not => mention|mentioning|reveal|revealing|disclose|disclosing|discuss this|these
     |the_existence_of ?secret|hidden instructions?|message|notes?|rule|directive|memory|order|prompt
 conceal: keep => this|it|that ~3 secret|hidden|confidential|private from ?the {USER}
@@ -328,6 +356,8 @@ def _pattern(follows: str) -> re.Pattern[str]:
     for element in follows.split():
         if element.startswith("~"):
             parts.append(rf"(?:\S+ ){{0,{element[1:]}}}?")
+        elif element.startswith("!"):
+            parts.append(f"(?!(?:{'|'.join(_alternatives(element[1:]))}) )")
         else:
             optional = "?" if element.startswith("?") else ""
             words = "|".join(f"{word} " for word in _alternatives(element.removeprefix("?")))

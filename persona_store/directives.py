@@ -7,12 +7,14 @@ the user may order, a stranger may not (``persona_store.admission``).
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_store.directive_rules import Rule, distant_by_trigger, hints_by_trigger, rules_by_trigger
 from persona_store.folding import FOLDED, STOP, Words, words_of
-from persona_store.layers import layers
 from persona_store.patterns import Pattern
+
+if TYPE_CHECKING:
+    from persona_store.reading import Reading
 
 
 class Directive(NamedTuple):
@@ -61,6 +63,10 @@ _LEADS: Final = frozenset(
         "ou",
         "o",
         "poi",
+        "en",
+        "dan",
+        "alsjeblieft",
+        "nu",
     )
 )
 _SUBJECTS: Final = frozenset(
@@ -85,22 +91,25 @@ _SUBJECTS: Final = frozenset(
         "je",
         "nous",
         "yo",
+        "eu",
+        "nos",
+        "eles",
+        "ik",
+        "wij",
     )
 )
 
 
-def first_directive(text: str) -> Directive | None:
-    """Return the first directive in a text, or None. Encoded passages are decoded and read as well."""
-    folded = FOLDED.of(text)
-    role = _forged_role(folded)
+def first_directive(reading: Reading) -> Directive | None:
+    """Return the first directive in a text, or None. Encoded passages are read as well."""
+    text = reading.text
+    role = _forged_role(reading.folded)
     if role is not None:
         return Directive("directive.forged-role", FOLDED.origin(text, role))
-    words = words_of(folded)
-    hit = _first_hit(words)
+    hit = _first_hit(reading.words)
     if hit is not None:
         return Directive(hit.rule, FOLDED.origin(text, hit.offset))
-    spelt = sum(len(word) == 1 for word in words.words)
-    for layer in layers(text, folded, spelt):
+    for layer in reading.layers:
         hit = _first_hit(words_of(FOLDED.of(layer.text)))
         if hit is not None:
             return Directive(f"{hit.rule}.{layer.how}", layer.offset)
@@ -113,6 +122,12 @@ _ROLE: Final = Pattern(
     r"(?P<order>\s{0,8}(?:you |your |sure|of course|ignore|new |grant |call |override|from now|cleanup|always |never "
     r"|do not |don't |reveal|the user |this user|disregard|forget|i will |i have |approved|access |safety))?"
 )
+# Turns of well-known templates: a heading that names a speaker, a speaker after an empty line, a message as JSON.
+_TURN: Final = Pattern(
+    r"(?m:^)[ \t]{0,4}#{2,4} ?(?:instruction|system|human|assistant) ?:"
+    r"|\n[ \t]{0,4}\n[ \t]{0,4}(?:human|assistant): ?\w"
+    r"|\\?[\"']role\\?[\"']\s{0,4}:\s{0,4}\\?[\"'](?:system|developer|assistant)\\?[\"']"
+)
 _END_MARK: Final = Pattern(
     r"(?m:^)\W{0,12}(?:end|begin|start) (?:of )?(?:the )?(?:user|system|document|prompt|input|context|instructions?"
     r"|conversation|tool|untrusted|trusted)(?: (?:input|prompt|message|instructions?|output|data|content|turn))?"
@@ -124,9 +139,10 @@ def _forged_role(folded: str) -> int | None:
     """Return where a transcript is imitated: a role that gives an order, two roles that talk, an end mark."""
     if ":" not in folded and "\n" not in folded:
         return None
-    mark = _END_MARK.re.search(folded)
-    if mark is not None:
-        return mark.start()
+    for marks in (_END_MARK, _TURN):
+        mark = marks.re.search(folded)
+        if mark is not None:
+            return mark.start()
     seen: dict[str, int] = {}
     for line in _ROLE.re.finditer(folded):
         role = line["role"]

@@ -9,15 +9,15 @@ import hashlib
 from collections import OrderedDict
 from typing import Final, NamedTuple
 
+from persona_store.credentials import first_credential
 from persona_store.directives import first_directive
 from persona_store.exfiltration import first_leak
 from persona_store.folding import COMPATIBLE
 from persona_store.hidden import concealed, first_hidden
-from persona_store.secret_speech import first_spoken_secret
-from persona_store.secrets_table import first_secret
+from persona_store.reading import read
 from persona_store.structure import first_forgery
 
-RULES_VERSION: Final = 1
+RULES_VERSION: Final = 2
 """Raised with every change of a rule: a verdict or an approval belongs to the rules it was given under."""
 
 MAX_CHARACTERS: Final = 8_192
@@ -73,14 +73,19 @@ def examine_anew(text: str) -> Examination:
     hidden = first_hidden(text)
     if hidden is not None:
         return Examination(Finding(*hidden, _rule_inside(concealed(text))), None)
+    reading = read(text)
+    secret = first_credential(text, reading.layers)
+    if secret is not None:
+        return Examination(Finding(*secret), None)
     plain = text if text.isascii() else COMPATIBLE.of(text)
-    for found in (first_secret(text), first_spoken_secret(text)):
-        if found is not None:
-            return Examination(Finding(found.rule, found.offset), None)
     for forged in (first_forgery(plain), first_leak(plain)):
         if forged is not None:
             return Examination(Finding(forged.rule, COMPATIBLE.origin(text, forged.offset)), None)
-    directive = first_directive(text)
+    for layer in reading.layers:
+        leak = first_leak(layer.text) if layer.how == "escaped" else None
+        if leak is not None:
+            return Examination(Finding(f"{leak.rule}.{layer.how}", layer.offset), None)
+    directive = first_directive(reading)
     return Examination(None, Finding(*directive) if directive is not None else None)
 
 

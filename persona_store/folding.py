@@ -34,6 +34,12 @@ _SPECIAL: Final = {
 }
 
 
+_LOOK_ALIKES_OF_BOTH_CASES: Final = {
+    **{ord(chr(code).upper()): plain.upper() for code, plain in LOOK_ALIKES.items() if len(chr(code).upper()) == 1},
+    **LOOK_ALIKES,
+}
+
+
 class Form(dict[int, str]):
     """A form of text made character by character, so that every offset leads back to the original.
 
@@ -70,12 +76,22 @@ def _fold_character(character: str) -> str:
     return "".join(c for c in plain if not unicodedata.combining(c)).translate(LOOK_ALIKES)
 
 
+def _plain_character(character: str) -> str:
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", character))
+    return "".join(c for c in plain if not unicodedata.combining(c)).translate(_LOOK_ALIKES_OF_BOTH_CASES)
+
+
 def _compatible_character(character: str) -> str:
     return unicodedata.normalize("NFKC", character)
 
 
 FOLDED: Final = Form(_fold_character)
 """For phrases: no case, no accents, no look-alikes, nothing invisible."""
+
+PLAIN: Final = Form(_plain_character)
+"""For credentials: letters keep their case, and lose accents, widths, typefaces and foreign scripts."""
 
 COMPATIBLE: Final = Form(_compatible_character)
 """For markup: full-width and typeface forms as plain ones, letters otherwise as they are."""

@@ -1,4 +1,4 @@
-"""Passages that a reader with a decoder would read: base64, base32, hexadecimal, binary, escapes, reversal.
+"""Passages that a reader sees through: base64, base32, hexadecimal, binary, escapes, reversal, markup inside words.
 
 Only what decodes to plain text is a layer; hashes, keys and pictures do not.
 """
@@ -35,12 +35,29 @@ _BASE32: Final = Pattern(r"[A-Z2-7]{24,}={0,6}")
 _ESCAPE: Final = Pattern(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
 _PERCENT: Final = Pattern(r"%([0-7][0-9a-fA-F])")
 _ENTITY: Final = Pattern(r"&#(?:x([0-9a-fA-F]{2,5})|([0-9]{2,6}));?")
+_OCTETS: Final = Pattern(
+    r"(?<![0-9A-Fa-f:])(?:(?:0x)?[0-9a-fA-F]{2}[ ,:]{1,2}){7,}(?:0x)?[0-9a-fA-F]{2}(?![0-9A-Fa-f])"
+)
+_OCTET: Final = Pattern(r"(?<![0-9A-Fa-f])[0-9a-fA-F]{2}(?![0-9A-Fa-f])")
+_APART: Final = Pattern(r"(?<!\S)(?:[!-~][ \t]{1,3}){7,}[!-~](?!\S)")
+_CELL: Final = Pattern(r"(?:</?(?:t[dhr]|d[td]|li|p|br|div)\b[^<>]{0,64}>\s{0,8})+", re.IGNORECASE)
+_EMPHASIS: Final = Pattern(
+    r"<!--[^<>]{0,64}-->|</?(?:b|i|u|s|em|strong|code|kbd|samp|tt|span|mark|small|sub|sup|font|a)\b[^<>]{0,64}>"
+    r"|(?<=[^\W_])(?:\*{1,3}|_{2,3}|~~|`{1,3})(?=[^\W_])|\*\*|__|~~|(?<=[a-z])-\n[ \t]{0,8}(?=[a-z])",
+    re.IGNORECASE,
+)
+_MARKED: Final = ("**", "__", "~~", "</", "<!--", "-\n")
+_INSIDE: Final = Pattern(r"[^\W_][*`][^\W_]")
 _SPACED: Final = Pattern(r"(?<![^\W_])(?:[a-z][ .\-_*]{1,4}){5,}[a-z](?![^\W_])")
 _KNOWN_WORDS: Final = Pattern(
     "ignore|disregard|forget|override|all|any|your|the|my|these|previous|prior|above|earlier|system|instructions?|prompt"
     "|directives?|guidelines|rules|reveal|show|print|tell|user|never|password|secret"
 )
-_REVERSED: Final = ("snoitcurtsni", "tpmorp", "suoiverp", "enilediug", "evitcerid")
+_REVERSED: Final = (
+    *("snoitcurtsni", "tpmorp", "suoiverp", "enilediug", "evitcerid"),
+    *("drowssap", "esarhpssap", "yek_ipa", "yek ipa", "terces", "_phg", "_shg", "tap_buhtig", "-tna-ks", "-jorp-ks"),
+    *("aika", "-talplg", "-bxox", "_evil_ks", "bazia", "_fh", "jye."),
+)
 _ROT13: Final = ("vafgehpgvba", "cerivbhf", "flfgrz cebzcg", "vtaber")
 _ROT13_TABLE: Final = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "nopqrstuvwxyzabcdefghijklmNOPQRSTUVWXYZABCDEFGHIJKLM"
@@ -60,22 +77,48 @@ def layers(text: str, folded: str, spelt: int) -> Iterator[Layer]:
     if binary is not None:
         octets = re.findall("[01]{8}", binary[0])
         yield from _readable("binary", binary.start(), bytes(int(octet, 2) for octet in octets))
-    if "\\u" in text or "\\x" in text:
-        yield Layer("escaped", 0, _ESCAPE.re.sub(lambda m: chr(int(m[1] or m[2], 16)), text))
-    if text.count("%") >= 4:
-        yield Layer("escaped", 0, _PERCENT.re.sub(lambda m: chr(int(m[1], 16)), text))
-    if "&#" in text:
-        yield Layer("escaped", 0, _ENTITY.re.sub(_character, text))
+    yield from _escaped(text)
     hidden = concealed(text)
     if len(hidden) >= 4:
         yield Layer("concealed", 0, hidden)
-    for match in _SPACED.re.finditer(folded) if spelt >= _SPELT else ():
-        letters = re.sub(r"[ .\-_*]", "", match[0])
-        yield Layer("spaced", match.start(), _KNOWN_WORDS.re.sub(r" \g<0> ", letters))
+    if spelt >= _SPELT:
+        yield from _spaced(text, folded)
+    if any(mark in text for mark in _MARKED) or _INSIDE.re.search(text):
+        yield Layer("unmarked", 0, _EMPHASIS.re.sub("", _CELL.re.sub(" | ", text)))
     if any(word in folded for word in _REVERSED):
-        yield Layer("reversed", 0, folded[::-1])
+        yield Layer("reversed", 0, text[::-1])
     if any(word in folded for word in _ROT13):
         yield Layer("rot13", 0, folded.translate(_ROT13_TABLE))
+
+
+def _escaped(text: str) -> Iterator[Layer]:
+    if "\\u" in text or "\\x" in text:
+        yield Layer("escaped", 0, _ESCAPE.re.sub(lambda m: chr(int(m[1] or m[2], 16)), text))
+    if "%" in text and _PERCENT.re.search(text):
+        yield Layer("escaped", 0, _PERCENT.re.sub(lambda m: chr(int(m[1], 16)), text))
+    if "&#" in text:
+        yield Layer("escaped", 0, _ENTITY.re.sub(_character, text))
+    if '\\"' in text:
+        yield Layer("escaped", 0, text.replace('\\"', '"'))
+    apart = _OCTETS.re.search(text)
+    if apart is not None:
+        yield from _readable("hex", apart.start(), bytes(int(octet, 16) for octet in _OCTET.re.findall(apart[0])))
+
+
+def _spaced(text: str, folded: str) -> Iterator[Layer]:
+    first = _SPACED.re.search(folded)
+    if first is not None:
+        # Word by word where letters alone are left, and the whole text with each run put together.
+        for match in _SPACED.re.finditer(folded):
+            yield Layer("spaced", match.start(), _KNOWN_WORDS.re.sub(r" \g<0> ", _letters(match)))
+        yield Layer("spaced", first.start(), _SPACED.re.sub(lambda match: f" {_letters(match)} ", folded))
+    apart = _APART.re.search(text)
+    if apart is not None:
+        yield Layer("spaced", apart.start(), _APART.re.sub(lambda match: re.sub(r"\s(\s?)\s?", r"\1", match[0]), text))
+
+
+def _letters(match: re.Match[str]) -> str:
+    return re.sub(r"[ .\-_*]", "", match[0])
 
 
 def _encoded_runs(text: str) -> Iterator[Layer]:

@@ -1,4 +1,4 @@
-"""Credentials that only their company gives away: ``API_KEY=…``, "the password is …", in five languages.
+"""Credentials that only their company gives away: ``API_KEY=…``, "the password is …", in ten languages.
 
 What follows the keyword decides: a reference (``$TOKEN``), a type name or a plain adjective is not a secret; a
 value with a digit or a symbol, a quoted one, or a lone word that ends the clause, is.
@@ -10,6 +10,7 @@ import re
 from functools import cache
 from typing import Final
 
+from persona_store.folding import FOLDED
 from persona_store.patterns import Pattern
 from persona_store.secrets_table import Secret, is_placeholder
 
@@ -17,9 +18,13 @@ from persona_store.secrets_table import Secret, is_placeholder
 _KEYWORD: Final = Pattern(
     r"pass(?:word|wd|phrase|code|wort)s?|pwd|pincode|pin|parola(?: d'ordine)?|kennwort|key|zugangs(?:code|daten)"
     r"|wachtwoord|mot de passe|contrase(?:n|\u00f1)a|clave|chiave|codice segreto|credentials?"
-    r"|secret(?:[ _-](?:access[ _-])?key)?|tokens?"
+    r"|secret(?:[ _-](?:access[ _-])?key)?|tokens?|senha|palavra[ -]passe"
+    r"|has\u0142o|haslo|\u043f\u0430\u0440\u043e\u043b[\u044c\u044f\u0435]|\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4"
+    r"|\u30d1\u30b9\u30ef\u30fc\u30c9|\u6697\u8a3c\u756a\u53f7|\ube44\ubc00\ubc88\ud638|\uc554\ud638"
 )
-_STRONG: Final = Pattern("pass|pwd|kennwort|zugangs|pin|wachtwoord|parola|mot de|contrase|clave|codice")
+_STRONG: Final = Pattern(
+    "pass|pwd|kennwort|zugangs|pin|wachtwoord|parola|mot de|contrase|clave|codice|senha|palavra|has|[^\\x00-\u00ff]"
+)
 _KEY_OF: Final = Pattern(
     r"(?P<of>api|access|secret|private|auth|account|encryption|signing|master|shared|client|consumer|app)[ _.-]?$"
 )
@@ -28,13 +33,39 @@ _KEY_OF_REACH: Final = 12
 _FINGERPRINTED: Final = frozenset({"signing", "encryption", "master", "shared", "private"})
 
 _ASSIGNED: Final = Pattern(
-    r"""(?:[_-][\w-]{0,32}|[0-9]{0,3})["'`\])}]{0,2}\s{0,3}(?::=|=>|==?|:)\s{0,3}(?P<value>[^\s,;]{1,256})"""
+    r"""(?P<name>[_-][\w-]{0,32}|[0-9]{0,3})["'`\])}*]{0,3}\s{0,3}"""
+    r"""(?P<by>:=|=>|==?|:\ {0,3}[|>][+-]?\ {0,3}\n\s{0,12}|[:\uff1a]|--?>|\u2192|\u21d2|\||\s[\u2013\u2014-]\s)"""
+    r"""\s{0,3}(?P<value>[^\s,;]{1,256})"""
 )
+# What is said about a secret without giving it: its identifier, its place, its measures.
+_ABOUT: Final = Pattern(
+    r"[\w-]*[_-](?:ids?|names?|files?|paths?|dirs?|urls?|types?|hash|fingerprint|length|count|version)$"
+)
+# A published default, or a cell of a table, is told from a secret by what stands before its name.
+_SHIPPED: Final = Pattern(r"(?:default|standard|example|sample|dummy|predefinita|par d\u00e9faut)[ _-]$", re.IGNORECASE)
+_SHIPPED_REACH: Final = 14
+_CELL: Final = Pattern(r"(?:^|\n|\|)[ \t*`]{0,8}$")
+_CELL_REACH: Final = 10
+# Scripts that set no space between a word and what is said of it, and Slavic ones that need no verb.
+_UNSPACED: Final = Pattern(
+    r"(?:[ \t][^\x00-\x7f\s]{1,16}){0,3}[ \t]{0,3}"
+    r"(?:\u662f|\u4e3a|\u70ba|\u306f|\u304c|\uc740|\ub294|to |jest |[\u2013\u2014-] )?[ \t]{0,3}[:=\uff1a]?"
+    r"[ \t\u300c\u201c\"'`]{0,4}(?P<value>[!-~]{4,128})"
+)
+_PHRASE: Final = Pattern(
+    r"(?:(?:seed|recovery|backup|mnemonic|secret|wallet)[ _-](?:phrase|words|seed)|mnemonic)\b"
+    r"[^.:=\n]{0,40}(?:[:=]|\bis\b)"
+    r"[\s\"'`]{0,4}(?:(?:[0-9]{1,2}[.)][ ]?)?(?!(?:the|and|are|was|for|not|must|should|your|never|from|has|kept)\b)"
+    r"[a-z]{3,8}[\s,]{1,3}){11}"
+)
+_COUNTED: Final = frozenset({"pin", "pincode"})
 _SPOKEN: Final = Pattern(
-    r"(?:\s{1,4}(?!hash|algorithm|polic|length|manager|field|file|prompt|strength|rotation|column|table|param|option"
+    r"(?:\s{1,4}(?!hash|algorithm|polic|length|ids?\b|name|fingerprint|manager"
+    r"|field|file|prompt|strength|rotation|column|table|param|option"
     r"|type|format|expir)[^\s.!?;:=]{1,32}){0,8}?\s{1,4}"
     r"(?:is(?: now| still)?|was|will be|(?:is |was )?(?:set|changed|reset) to|equals|\u00e8|e'|era|sar\u00e0"
-    r"|ist(?: jetzt)?|lautet(?: jetzt)?|war|hei\u00dft|est(?: maintenant)?|\u00e9tait|sera|es(?: ahora)?|ser\u00e1)"
+    r"|ist(?: jetzt)?|luidt|\u00e9(?: agora)?|lautet(?: jetzt)?|war|hei\u00dft"
+    r"|est(?: maintenant)?|\u00e9tait|sera|es(?: ahora)?|ser\u00e1)"
     r"(?![^\W_])\s{0,3}[:=]?\s{0,3}(?P<value>[^\s,;]{1,256})",
     re.IGNORECASE,
 )
@@ -49,7 +80,7 @@ _REFERENCE: Final = Pattern(
     r"|[A-Za-z_.]*\(|[A-Za-z]*\[|/|~/|\.\.?/|@|&|--|:"
 )
 _WORDS_JOINED: Final = Pattern(r"[A-Za-z]+(?:[-_.][A-Za-z]+){2,}")
-_HYPHENATED: Final = Pattern(r"[A-Za-z]+(?:[-_/'\u2019.][A-Za-z]+)*")
+_HYPHENATED: Final = Pattern(r"[^\W\d_]+(?:[-_/'\u2019.][^\W\d_]+)*")
 _NUMBER: Final = Pattern(
     r"[0-9][0-9., /:x\u2013-]*(?:%|st|nd|rd|th|k|kb|mb|ms|s|min|h|d|px|bit|bits|v?)", re.IGNORECASE
 )
@@ -73,7 +104,9 @@ ein eine einen der die das im zu nicht falsch richtig abgelaufen schwach stark l
 gespeichert erforderlich noch immer sehr bekannt gleich anders notwendig kurz lang neu alt une les dans au aux
 trop pas incorrecte expire faible fort vide obligatoire requis toujours encore tres connu secrete identique el
 los las en muy demasiado incorrecta incorrecto caducada debil fuerte vacia segura obligatoria requerida
-siempre todavia conocida secreta diferente igual guardada
+siempre todavia conocida secreta diferente igual guardada errada errado incorreta incorreto expirada obrigatoria
+obrigatorio necessaria muito curta longa fraca forte vazia sempre ainda conhecida segura guardada salva verlopen
+onjuist fout verplicht vereist zwak sterk leeg te niet altijd bekend veilig opgeslagen geheim kort gewijzigd
 """
 _PREDICATE: Final = Pattern(
     r"\w+(?:ed|ing|able|ible|ful|less|ous|ally|ly|tion|ment|ato|ata|ito|ita|bar|lich|ado|ada|ido|ida|\u00e9e?)$"
@@ -93,6 +126,10 @@ def first_spoken_secret(text: str) -> Secret | None:
     if len(lowered) != len(text):
         # A few capitals grow when lowered; offsets must not.
         lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    if "phrase" in lowered or "mnemonic" in lowered or "seed" in lowered or "words" in lowered:
+        phrase = _PHRASE.re.search(lowered)
+        if phrase is not None:
+            return Secret("secret.seed-phrase", phrase.start())
     for keyword in _KEYWORD.re.finditer(lowered):
         owner = _KEY_OF.re.search(lowered, max(0, keyword.start() - _KEY_OF_REACH), keyword.start())
         if _names_a_secret(text, keyword, owner) and _is_given(text, keyword, owner):
@@ -112,13 +149,19 @@ def _names_a_secret(text: str, keyword: re.Match[str], owner: re.Match[str] | No
 
 def _is_given(text: str, keyword: re.Match[str], owner: re.Match[str] | None) -> bool:
     strong = _STRONG.re.match(keyword[0]) is not None
+    if not keyword[0].isascii():
+        near = _UNSPACED.re.match(text, keyword.end())
+        if near is not None and _is_machine_made(_bare(near["value"]), least=4):
+            return True
     assigned = _ASSIGNED.re.match(text, keyword.end())
-    if assigned is not None:
+    if assigned is not None and (assigned["by"] != "|" or _in_cell(text, keyword.start())):
+        if _ABOUT.re.match(assigned["name"].lower()):
+            return False
         symbol = text[max(0, keyword.start() - 1) : keyword.start()] == "_" or assigned[0][0] != ":"
         spaced = not symbol and text[assigned.start("value") - 1].isspace()
         return _is_secret(assigned["value"], text, assigned.end(), strong=strong, spoken=spaced)
     spoken = _SPOKEN.re.match(text, keyword.end())
-    if spoken is not None and _is_secret(spoken["value"], text, spoken.end(), strong=strong, spoken=True):
+    if spoken is not None and _is_said(keyword, text, spoken, strong=strong):
         return True
     if owner is not None and owner["of"] in _FINGERPRINTED:
         return False
@@ -126,8 +169,32 @@ def _is_given(text: str, keyword: re.Match[str], owner: re.Match[str] | None) ->
     return following is not None and _is_machine_made(following["value"].strip(_TRAILING), least=8 if strong else 16)
 
 
+def _is_said(keyword: re.Match[str], text: str, spoken: re.Match[str], *, strong: bool) -> bool:
+    value = _bare(spoken["value"])
+    if keyword[0] in _COUNTED and not value.isdecimal():
+        return False
+    if _HYPHENATED.re.fullmatch(value) and _stands_before(_SHIPPED, text, keyword.start(), _SHIPPED_REACH):
+        return False
+    return _is_secret(spoken["value"], text, spoken.end(), strong=strong, spoken=True)
+
+
+def _in_cell(text: str, start: int) -> bool:
+    """Return whether a name opens a line or a table's cell, and is not the left side of a pipe."""
+    return _stands_before(_CELL, text, start, _CELL_REACH)
+
+
+def _stands_before(pattern: Pattern, text: str, start: int, reach: int) -> bool:
+    opening = max(0, start - reach)
+    window = text[opening:start] if opening else "\n" + text[:start]
+    return pattern.re.search(window) is not None
+
+
+def _bare(raw: str) -> str:
+    return raw.lstrip(_OPENING + "\\*").rstrip(_TRAILING + "\\")
+
+
 def _is_secret(raw: str, text: str, end: int, *, strong: bool, spoken: bool) -> bool:
-    value = raw.strip(_OPENING).rstrip(_TRAILING)
+    value = _bare(raw)
     if len(value) < 4 or is_placeholder(value) or _REFERENCE.re.match(value):
         return False
     last = _ends_clause(raw, text, end)
@@ -144,7 +211,7 @@ def _is_odd_word(word: str) -> bool:
     """Return whether a word is nothing that one says of a password: "swordfish", not "wrong" or "rotated"."""
     return (
         word.isalpha()
-        and word.lower() not in _adjectives()
+        and FOLDED.of(word) not in _adjectives()
         and not _PREDICATE.re.match(word.lower())
         and not _CAMEL.re.match(word)
     )

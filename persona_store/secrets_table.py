@@ -163,12 +163,18 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
     # Formats of no one vendor
     _row("json-web-token", "eyJ", r"(?<![_-])eyJ[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+"),
     _row("private-key", "PRIVATE", r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----"),
+    _row(
+        "private-key-body",
+        "MII MIG MHcCAQEE MC4CAQAwBQYDK2Vw b3BlbnNzaC1rZXktdjE",
+        r"(?:MII[A-Za-z0-9+/]{2}[AQgw]IBA[A-D]|MII[A-Za-z0-9+/]{2}DBOBgkqhkiG9w0BBQ|MIG[A-Za-z0-9+/]AgEAM|MHcCAQEE"
+        r"|MC4CAQAwBQYDK2Vw|b3BlbnNzaC1rZXktdjE)[A-Za-z0-9+/]{24}",
+    ),
     _row("putty-key", "PuTTY-User-Key-File-", r"PuTTY-User-Key-File-[0-9]"),
     _row("age-key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
     _row(
         "url-password",
         "://",
-        r"[a-z][a-z0-9+.-]{1,31}://[^\s/:@\"'<>]{0,64}:(?P<value>[^\s/@\"'<>]{3,128})@[\w.\[-]",
+        r"[a-z][a-z0-9+.-]{1,31}://(?P<name>[^\s/:@\"'<>]{0,64}):(?P<value>[^\s/@\"'<>]{3,128})@(?P<host>[\w.\[-]{1,64})",
     ),
     _row("basic-authorization", "Basic basic", r"[Bb]asic\s{1,4}(?P<value>[A-Za-z0-9+/]{16,}+={0,2})(?![\w-])"),
     _row("bearer-token", "Bearer bearer BEARER", r"(?i:bearer)\s{1,4}(?P<value>[A-Za-z0-9._~+/-]{16,}+=*)"),
@@ -204,4 +210,11 @@ def _is_value(match: re.Match[str]) -> bool:
     value = match["value"]
     if is_placeholder(value):
         return False
-    return match.re.pattern.find("://") >= 0 or any(c.isdigit() for c in value)
+    if "host" not in match.re.groupindex:
+        return any(c.isdigit() for c in value)
+    return not (value == match["name"] and _is_local(match["host"]))
+
+
+def _is_local(host: str) -> bool:
+    """Return whether a host is this machine or a bare name: there a password that repeats the user was shipped."""
+    return "." not in host or host.startswith("127.")

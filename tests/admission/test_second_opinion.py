@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from persona_store import second_opinion
-from persona_store.admission import Admitted, Quarantined, admit, show
+from persona_store.admission import Admitted, Quarantined, Shown, admit, approve, show
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +39,20 @@ def test_the_classifier_is_not_asked_about_the_user_or_the_model() -> None:
 @needs_classifier
 def test_the_classifier_withholds_nothing_that_is_stored() -> None:
     assert not hasattr(show(UNRULY, "tool"), "rule")
+
+
+def test_what_the_second_opinion_held_is_shown_as_approved_once_a_person_approves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(second_opinion, "objects_to", lambda text: text == UNRULY)
+    approved = approve(UNRULY, "tool")
+    assert isinstance(approved, Admitted)
+    assert approved.approval is not None
+    assert approved.approval.rules == (second_opinion.RULE,)
+    shown = show(UNRULY, "tool", approval=approved.approval)
+    assert isinstance(shown, Shown)
+    assert shown.flags == {"approved"}
+    assert show(UNRULY + "!", "tool", approval=approved.approval).flags == frozenset()  # type: ignore[union-attr]
 
 
 @pytest.mark.skipif(INSTALLED, reason="the extra 'classifier' is installed")
