@@ -164,7 +164,7 @@ class Directory:
         if not stat.S_ISREG(status.st_mode):
             raise _unsafe(self.path / name, "is a link or no regular file")
         if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
-            raise _unsafe(self.path / name, "belongs to another account", reason="foreign_owner")
+            raise _unsafe(self.path / name, "belongs to another account", reason="foreign_account")
 
     def _open_existing(self, name: str) -> int:
         try:

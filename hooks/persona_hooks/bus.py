@@ -24,12 +24,12 @@ class Reply:
     """One provider's answer to a query, not yet parsed: whoever asked decides what it accepts.
 
     Attributes:
-        owner: The plugin that answered.
+        plugin: The plugin that answered, by the name under which it registered.
         payload: What it returned; None where it raised.
         error: What it raised, if it did.
     """
 
-    owner: str
+    plugin: str
     payload: object
     error: Exception | None = None
 
@@ -140,12 +140,12 @@ class BusClient:
         answers: list[M] = []
         for item in self._bus.query(request):
             if item.error is not None:
-                self._bus.report(item.owner, request.channel, item.error)
+                self._bus.report(item.plugin, request.channel, item.error)
                 continue
             try:
                 answers.append(reply.parse(item.payload))
             except PersonaError as error:
-                self._bus.report(item.owner, request.channel, error)
+                self._bus.report(item.plugin, request.channel, error)
         return answers
 
     def publish(self, message: Message) -> None:

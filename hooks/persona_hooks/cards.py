@@ -62,6 +62,15 @@ def sanitize(text: str) -> str:
     return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", plain).replace("\t", "    ")
 
 
+def quoted(text: str) -> tuple[str, ...]:
+    """Return the lines of a text that somebody else may have written, each marked.
+
+    A card that shows one whole shows these: unmarked, the text could pass for lines of the card's own, which say who
+    brought what.
+    """
+    return tuple(f"| {line}" for line in sanitize(text).split("\n"))
+
+
 def one_line(text: str) -> str:
     """Return ``text`` sanitized and with every run of white space folded to one space."""
     return " ".join(sanitize(text).split())

@@ -27,7 +27,7 @@ BRAKE = "pi-persona:brake:v1"
 CHANNELS = (COMPANION, MEMORY_OWNER, MEMORY_OWNER_CHANGED, SETTINGS_COLLECT, ACTIVITY, WORKER, BRAKE)
 
 Id = Annotated[str, Field(min_length=1, max_length=128)]
-Name = Annotated[str, Field(min_length=1, max_length=128)]
+Name = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
 MAIN_SEAT = "main"
 CONTRACT = 1
 """The contract's version. A number with bounds, since a literal 1 would take true as well."""

@@ -53,10 +53,10 @@ def live_owner(bus: BusClient, session_id: str, seat: str, *, before_ready: bool
             ``incompatible_companion``, ``companion_failed``, ``no_owner``, ``ambiguous_owner``, ``foreign_owner`` or
             ``owner_not_ready``.
     """
-    companion = _one_companion(bus.query(CompanionQuery(session_id=session_id)))
+    plugin, companion = _one_companion(bus.query(CompanionQuery(session_id=session_id)))
     if companion.session_id != session_id:
         raise RefusedError("The companion answers for another session.", reason="foreign_owner")
-    reply = _one_owner(bus.query(OwnerQuery(session_id=session_id, seat=seat)), companion)
+    reply = _one_owner(bus.query(OwnerQuery(session_id=session_id, seat=seat)), plugin, companion)
     if (reply.session_id, reply.seat) != (session_id, seat):
         raise RefusedError("The memory owner answers for another session.", reason="foreign_owner")
     if not (reply.ready or before_ready):
@@ -65,28 +65,29 @@ def live_owner(bus: BusClient, session_id: str, seat: str, *, before_ready: bool
     return Owner(reply.provider, reply.session_id, reply.seat, reply.persona, reply.leg)
 
 
-def _one_companion(replies: list[Reply]) -> CompanionReply:
+def _one_companion(replies: list[Reply]) -> tuple[str, CompanionReply]:
     if not replies:
         raise RefusedError(
             "Memory is off: no companion is loaded (persona_companion is missing or PI_PERSONA_DISABLE=1 is set).",
             reason="no_companion",
         )
     if len(replies) > 1:
-        names = ", ".join(sorted(reply.owner for reply in replies))
+        names = ", ".join(sorted(reply.plugin for reply in replies))
         raise RefusedError(
             f"Memory is off: more than one companion answers ({names}). Remove all but one.",
             reason="ambiguous_companion",
         )
-    return _parsed(replies[0], CompanionReply)
+    return replies[0].plugin, _parsed(replies[0], CompanionReply)
 
 
-def _one_owner(replies: list[Reply], companion: CompanionReply) -> OwnerReply:
+def _one_owner(replies: list[Reply], plugin: str, companion: CompanionReply) -> OwnerReply:
     if not replies:
         raise RefusedError("Memory is off: the companion names no owner for this session.", reason="no_owner")
     if len(replies) > 1:
         raise RefusedError("Memory is off: more than one plugin claims this session.", reason="ambiguous_owner")
     reply = _parsed(replies[0], OwnerReply)
-    if reply.provider != companion.provider:
+    # What a reply says of itself any plugin can say; who registered it is known to the bus alone.
+    if replies[0].plugin != plugin or reply.provider != companion.provider:
         raise RefusedError("Memory is off: the owner is not named by the companion.", reason="foreign_owner")
     return reply
 
@@ -94,13 +95,13 @@ def _one_owner(replies: list[Reply], companion: CompanionReply) -> OwnerReply:
 def _parsed(reply: Reply, kind: type[M]) -> M:
     if reply.error is not None:
         raise RefusedError(
-            f"Memory is off: {reply.owner} failed when asked for the owner. See `persona doctor`.",
+            f"Memory is off: {reply.plugin} failed when asked for the owner. See `persona doctor`.",
             reason="companion_failed",
         )
     try:
         return kind.parse(reply.payload)
     except PersonaError as error:
         raise RefusedError(
-            f"Memory is off: {reply.owner} speaks another contract ({error}).",
+            f"Memory is off: {reply.plugin} speaks another contract ({error}).",
             reason="incompatible_companion",
         ) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from persona_hooks.cards import Card, one_line
+from persona_hooks.cards import Card, one_line, quoted
 from persona_mind.backlog.lines import line
 from persona_mind.kernel import clock
 
@@ -88,7 +88,7 @@ def _one(item: ShownItem) -> Card:
 
 
 def _whole(item: ShownItem) -> tuple[str, ...]:
-    return (f"[withheld: {item.withheld}]",) if item.withheld else tuple(item.text.split("\n"))
+    return (f"[withheld: {item.withheld}]",) if item.withheld else quoted(item.text)
 
 
 def _for(due: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.cards import Card, one_line
+from persona_hooks.cards import Card, one_line, quoted
 from persona_store.hidden import visible
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _found(outcome: Recalled, total: int, known: int) -> Card:
 def opened(outcome: Opened) -> Card:
     """Show one fact whole."""
     fact = outcome.fact
-    body = (f"[withheld: {fact.withheld}]",) if fact.withheld else tuple(fact.text.split("\n"))
+    body = (f"[withheld: {fact.withheld}]",) if fact.withheld else quoted(fact.text)
     return Card(
         title=f"{outcome.kind.capitalize()} {outcome.id} in {PLACES[outcome.scope]}, {fact.brought}",
         body=body,

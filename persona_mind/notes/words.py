@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from persona_hooks.cards import Card, one_line
+from persona_hooks.cards import Card, one_line, quoted
 
 if TYPE_CHECKING:
     from persona_mind.notes.outcomes import Line, NoteGone, NoteOpened, NoteSaved, NotesListed
@@ -43,7 +43,7 @@ def opened(outcome: NoteOpened) -> Card:
     note = outcome.shown
     return Card(
         title=f"{outcome.kind.capitalize()} {outcome.id}, noted in this conversation, {note.brought}",
-        body=(f"[withheld: {note.withheld}]",) if note.withheld else tuple(note.text.split("\n")),
+        body=(f"[withheld: {note.withheld}]",) if note.withheld else quoted(note.text),
         detail=_lines(
             f"source: {one_line(note.source)}" if note.source else "",
             f"saved {outcome.saved_at} in session {one_line(outcome.origin_session_id)}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.cards import Card, one_line
+from persona_hooks.cards import Card, one_line, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ def opened(outcome: TurnOpened) -> Card:
     """Show one turn whole, among its neighbours."""
     who = "You" if outcome.role == "user" else "The model"
     when = f", {outcome.at[:16].replace('T', ' ')}" if outcome.at else ""
-    body = (f"[withheld: {outcome.withheld}]",) if outcome.withheld else tuple(outcome.text.split("\n"))
+    body = (f"[withheld: {outcome.withheld}]",) if outcome.withheld else quoted(outcome.text)
     around = (("Around it:", *map(_line, outcome.around))) if outcome.around else ()
     return Card(title=f"{who} in session {one_line(outcome.session)}{when}", body=body, detail=around)
 

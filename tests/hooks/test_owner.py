@@ -110,6 +110,12 @@ def test_two_owners_are_ambiguous(bus: Bus, mind: BusClient) -> None:
     assert reason(mind) == "ambiguous_owner"
 
 
+def test_who_registered_an_owner_counts_and_not_what_it_says_of_itself(bus: Bus, mind: BusClient) -> None:
+    companion(bus, owner=None)
+    bus.client("thief").provide(MEMORY_OWNER, lambda _: OWNER_REPLY)
+    assert reason(mind) == "foreign_owner"
+
+
 @pytest.mark.parametrize(
     ("answers", "expected"),
     [
@@ -124,6 +130,10 @@ def test_two_owners_are_ambiguous(bus: Bus, mind: BusClient) -> None:
         ({"owner": {**OWNER_REPLY, "sessionId": "t"}}, "foreign_owner"),
         ({"owner": {**OWNER_REPLY, "seat": "guest"}}, "foreign_owner"),
         ({"owner": {**OWNER_REPLY, "provider": "d"}}, "foreign_owner"),
+        ({"owner": {**OWNER_REPLY, "persona": "A\x1b[31m"}}, "incompatible_companion"),
+        ({"owner": {**OWNER_REPLY, "persona": "A\x00"}}, "incompatible_companion"),
+        ({"owner": {**OWNER_REPLY, "persona": "A\x9b"}}, "incompatible_companion"),
+        ({"owner": {**OWNER_REPLY, "persona": "A\n"}}, "incompatible_companion"),
     ],
 )
 def test_an_answer_that_is_not_clear_is_a_refusal(

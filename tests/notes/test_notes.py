@@ -78,7 +78,7 @@ def test_a_note_is_saved_listed_and_read_whole(talk: Talk, log: JsonlJournal) ->
         == f"1 note\n- [{handle}] (note · by user) The mast is two metres tall. It is painted red."
     )
     read = desk.say(f"/mind note read {handle}").text.split("\n")
-    assert read[1:3] == text.split("\n")
+    assert read[1:3] == [f"| {line}" for line in text.split("\n")]
     assert "source: the drawing of March" in read
     assert "in session s1" in read[-1]
 

@@ -83,7 +83,7 @@ def test_a_turn_is_read_whole_among_its_neighbours(talk: Talk, held: Held) -> No
     long = "\n".join(f"Line {number} of the long answer about the mast." for number in range(300))
     log = held("monday", user("Tell me of the mast."), model(long), user("Thank you."))
     answer = talk().say(f"/mind session monday {log.branch()[1].id}")
-    assert answer.text.split("\n")[1:301] == long.split("\n")
+    assert answer.text.split("\n")[1:301] == [f"| {line}" for line in long.split("\n")]
     assert "Tell me of the mast." in answer.text
     assert "Thank you." in answer.text
     assert "mast" not in json.dumps(dict(answer.details))

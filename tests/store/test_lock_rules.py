@@ -354,7 +354,7 @@ def test_a_file_of_another_account_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(RefusedError) as caught:
         add(tmp_path, "two")
-    assert caught.value.reason == "foreign_owner"
+    assert caught.value.reason == "foreign_account"
 
 
 def _original(root: Path) -> Path:

@@ -175,7 +175,7 @@ class StdioHost:
     def _append(self, params: Json) -> Json:
         guard = params["guard"]
         if (guard["nonce"], guard["generation"], guard["sessionId"]) != ("n1", 1, "s1"):
-            raise LookupError("stale_owner")
+            raise LookupError("stale_session")
         if "leaf" in guard and guard["leaf"] != self.leaf:
             raise LookupError("branch_moved")
         entry = {

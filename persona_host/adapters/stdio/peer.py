@@ -37,7 +37,7 @@ Json = dict[str, Any]
 Lane = Literal["ordered", "own"]
 
 _REASONS: Mapping[str, type[PersonaError]] = {
-    "stale_owner": ConflictError,
+    "stale_session": ConflictError,
     "branch_moved": ConflictError,
     "no_model": RefusedError,
     "deadline": BusyError,
@@ -129,7 +129,7 @@ class Peer:
         self._pending[number] = pending
         try:
             if self._closed:
-                raise ConflictError("The host has closed the session.", reason="stale_owner")
+                raise ConflictError("The host has closed the session.", reason="stale_session")
             self._wire.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
             if not pending.done.wait(seconds):
                 self.notify("$/cancel", {"id": number})
@@ -229,7 +229,7 @@ def _refused(call: Call, error: PersonaError) -> Json:
 
 def _result(method: str, answer: Json) -> Json:
     if not answer:
-        raise ConflictError("The host has closed the session.", reason="stale_owner")
+        raise ConflictError("The host has closed the session.", reason="stale_session")
     result = answer.get("result")
     if isinstance(result, dict):
         return result

@@ -106,7 +106,7 @@ export class PiHost {
       guard.generation === this.generation &&
       guard.sessionId === this.sessionId &&
       this.ctx.sessionManager.getSessionId() === this.sessionId;
-    if (!same) throw new Refusal("stale_owner");
+    if (!same) throw new Refusal("stale_session");
     return this.ctx.sessionManager;
   }
 
