@@ -83,14 +83,14 @@ class QuarantineVerbs:
         outcome = Approved(id=held.id, verb=held.verb, origin=held.origin, rules=held.rules)
         if held.arguments is None:
             return outcome
-        done = False
+        done, changed = False, False
         try:
             answer = self.host.call(
                 held.verb, held.arguments, session=call.session, origin=held.origin, audience=held.audience
             )
-            done = answer.ok
+            done, changed = answer.ok, answer.changed != "no"
         finally:
-            self._settle(scope, held, done=done)
+            self._settle(scope, held, done=done, changed=changed)
         if answer.error is not None:
             raise answer.error
         return outcome.model_copy(update={"changed": "yes", "did": answer.card.title})
@@ -102,11 +102,14 @@ class QuarantineVerbs:
         gone = self.quarantine.drop(scope, params.id, permit)
         return Dropped(id=params.id if gone else "", changed="yes" if gone else "no")
 
-    def _settle(self, scope: Scope, held: Held, *, done: bool) -> None:
+    def _settle(self, scope: Scope, held: Held, *, done: bool, changed: bool) -> None:
         try:
             self.quarantine.settle(scope, held.id, done=done)
         except PersonaError as error:
             if not done:
+                if changed:
+                    # What was asked for may have happened, although nobody confirmed it.
+                    error.changed = "unknown"
                 raise
             raise UncertainError(
                 "It was approved and done, but its text could not be taken out of quarantine. Approve it again.",

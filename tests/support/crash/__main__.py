@@ -33,12 +33,12 @@ def operations(shares: dict[str, int], otherwise: int) -> dict[str, object]:
 
 
 QUICK_VERBS = {
-    "memory.erase": 199,
-    "memory.remember": 53,
-    "notes.save": 29,
-    "persona.use": 61,
-    "profile.restore": 199,
-    "quarantine.approve": 61,
+    "memory.erase": 499,
+    "memory.remember": 151,
+    "notes.save": 73,
+    "persona.use": 151,
+    "profile.restore": 397,
+    "quarantine.approve": 211,
 }
 """A few verbs of different kinds for the quick stage, which takes each n-th point of them."""
 
