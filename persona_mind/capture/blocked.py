@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import clip, one_line, sanitize
+from persona_hooks.errors import PersonaError
 
 if TYPE_CHECKING:
     from persona_hooks.ports import Session, Ui
@@ -88,6 +89,10 @@ class Blocked:
     def _hint(self, session: Session, reason: str) -> None:
         if session.leg or not self._access.enabled(session) or not self._access.settings(session).nudge:
             return
+        try:
+            self._access.owner(session)
+        except PersonaError:
+            return  # without an owner there is no backlog to keep it in
         heard = self._of(session)
         if not heard.waits:
             # The report's own words are for the person alone: a worker's text must not find a way into the prompt.

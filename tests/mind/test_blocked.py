@@ -122,3 +122,11 @@ def test_nudge_off_and_a_worker_are_given_no_hint(start: Start, project: Path) -
         desk.runtime.fire("message_start", custom_type=COMPLETION, text=REPORT)
         assert not hinted(desk)
         assert desk.notices.lines == []
+
+
+def test_without_an_owner_nothing_is_hinted_at(start: Start, project: Path) -> None:
+    desk = start(companion=False)
+    desk.open(cwd=project)
+    result(desk)
+    assert not hinted(desk)
+    assert desk.notices.lines == []
