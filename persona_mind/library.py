@@ -173,8 +173,8 @@ class Mind:
         return perform(verb, params, Call(owner, self._session, origin, audience, Turn(generation=1)))
 
     def _done(self, name: str, kind: type[R], arguments: Mapping[str, Any], origin: Origin = "user") -> R:
-        wire = {_camel(key): value for key, value in arguments.items() if value is not None}
-        answer = self.call(name, wire, origin=origin)
+        given = {key: value for key, value in arguments.items() if value is not None}
+        answer = self.call(name, given, origin=origin)
         if answer.error is not None:
             raise answer.error
         if not isinstance(answer.outcome, kind):
@@ -222,10 +222,6 @@ def _answer_for(
     # There are no settings here but the environment's; saying so spares the mind from asking again and again.
     provide(SETTINGS_COLLECT, lambda _: SettingsReply(provider=NAME, settings=()))
 
-
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(part.capitalize() for part in rest)
 
 
 class _Notices:

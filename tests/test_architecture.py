@@ -213,6 +213,22 @@ def test_a_plugin_only_wires(plugin: str) -> None:
     assert [node.name for node in hooks if (node.end_lineno or 0) - node.lineno >= MAX_HOOK] == []
 
 
+@pytest.mark.parametrize("module", [name for name in modules() if is_within(name, "persona_mind")])
+def test_what_a_verb_is_made_of_stands_where_it_is_looked_for(module: str) -> None:
+    source = ast.parse(modules()[module].read_text("utf-8"))
+    homes = {"Params": "params", "NoParams": "params", "Outcome": "outcomes"}
+    wrong = [
+        node.name
+        for node in source.body
+        if isinstance(node, ast.ClassDef)
+        for base in map(ast.unparse, node.bases)
+        if base in homes and module.rpartition(".")[2] != homes[base]
+    ]
+    calls = [node for node in ast.walk(source) if isinstance(node, ast.Call) and ast.unparse(node.func) == "Verb"]
+    assert wrong == []
+    assert not calls or module.endswith(".verbs")
+
+
 @pytest.mark.parametrize("module", list(modules()))
 def test_every_module_says_what_it_is_for(module: str) -> None:
     assert ast.get_docstring(ast.parse(modules()[module].read_text("utf-8")))

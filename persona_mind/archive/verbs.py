@@ -94,10 +94,10 @@ class ArchiveVerbs:
         # Writing archives is for those who move out.
         from persona_mind.archive.exporting import archive_of  # noqa: PLC0415
         from persona_mind.archive.outcomes import Exported  # noqa: PLC0415 - as above
-        from persona_mind.kernel.parts import Reach  # noqa: PLC0415 - as above
+        from persona_mind.kernel.parts import Extent  # noqa: PLC0415 - as above
         from persona_store.publish import publish  # noqa: PLC0415 - as above
 
-        data, entries = archive_of(self._parts(), Reach(call.session, scope, params.all_personas))
+        data, entries = archive_of(self._parts(), Extent(call.session, scope, params.all_personas))
         permit()
         publish(path, data, replace=params.force)
         return Exported(changed="yes", path=str(path), bytes=len(data), entries=entries, everything=params.all_personas)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from persona_mind.backlog.model import Item
     from persona_mind.backlog.service import Backlog
     from persona_mind.kernel.intake import Intake
-    from persona_mind.kernel.parts import Reach
+    from persona_mind.kernel.parts import Extent
     from persona_store.document import Document, Snapshot
 
 _OWN: Final = "backlog/project.json"
@@ -35,12 +35,12 @@ class BacklogPart:
     def __init__(self, backlog: Backlog) -> None:
         self._backlog = backlog
 
-    def leaves(self, reach: Reach) -> Iterator[Leaf]:
+    def leaves(self, extent: Extent) -> Iterator[Leaf]:
         """Return the project's backlog, all personas' items included, or every project's."""
         files = self._backlog.files
-        if not reach.everything:
-            if not reach.scope.project.home:
-                yield from _leaf(_OWN, files.document(reach.scope.project).read())
+        if not extent.everything:
+            if not extent.scope.project.home:
+                yield from _leaf(_OWN, files.document(extent.scope.project).read())
             return
         for relative in documents_below(files.profile.root):
             folder, _, name = relative.rpartition("/")

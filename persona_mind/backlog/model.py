@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -26,7 +26,6 @@ from persona_mind.kernel.rowfields import (
 State = Literal["open", "taken", "done", "dropped"]
 Happened = Literal["open", "taken", "done", "dropped", "refreshed", "snoozed", "reminded"]
 
-STATES: Final[tuple[State, ...]] = get_args(State)
 ACTIVE: Final[tuple[State, ...]] = ("open", "taken")
 KIND: Final = "backlog"
 """What stands in an item's identity where a fact has its kind."""

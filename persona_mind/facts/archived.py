@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from persona_mind.facts.files import FactFiles
     from persona_mind.kernel.intake import Intake
-    from persona_mind.kernel.parts import Reach
+    from persona_mind.kernel.parts import Extent
     from persona_store.document import Document, Snapshot
 
 _PLACES: Final = {"ltm": "memory/ltm", "project": "memory/project", "stm": "memory/stm"}
@@ -52,13 +52,13 @@ class FactsPart:
     def __init__(self, files: FactFiles) -> None:
         self._files = files
 
-    def leaves(self, reach: Reach) -> Iterator[Leaf]:
+    def leaves(self, extent: Extent) -> Iterator[Leaf]:
         """Return the tiers that the owner sees, or every file."""
-        if reach.everything:
+        if extent.everything:
             yield from self._every()
             return
-        tiers: Sequence[Tier] = ("persona", "shared") if reach.scope.project.home else TIERS
-        for tier, document in self._files.documents(reach.scope, tiers):
+        tiers: Sequence[Tier] = ("persona", "shared") if extent.scope.project.home else TIERS
+        for tier, document in self._files.documents(extent.scope, tiers):
             yield from _leaf(f"facts/{tier}.json", document.read())
 
     def take(self, leaf: Leaf, intake: Intake) -> None:

@@ -16,7 +16,6 @@ Now = Callable[[], datetime]
 """Returns the wall clock's time, aware; a test passes its own."""
 
 DAY: Final = timedelta(days=1)
-UNKNOWN_AGE: Final = "?"
 
 _RFC3339: Final = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})", re.ASCII)
 

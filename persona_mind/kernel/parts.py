@@ -16,7 +16,7 @@ START: Final = "1970-01-01T00:00:00.000Z"
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Extent:
     """What an archive is to hold.
 
     Attributes:
@@ -58,7 +58,7 @@ class Part(Protocol):
     name: str
     version: int
 
-    def leaves(self, reach: Reach) -> Iterable[Leaf]:
+    def leaves(self, extent: Extent) -> Iterable[Leaf]:
         """Return what there is to put in, in a fixed order; nothing for what is not there. Reads only."""
         ...
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from persona_hooks.cards import Card
-from persona_hooks.verbs import PEOPLE, NoParams, Verb
+from persona_hooks.verbs import PEOPLE, Verb
+from persona_mind.migration.params import MigratePersona
+from persona_mind.migration.words import migrated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from persona_mind.kernel.access import Access
     from persona_mind.migration.background import Moving
     from persona_mind.migration.outcomes import PersonaMigrated
-
-
-class MigratePersona(NoParams):
-    """Move in what an early release stored under this persona's name before such names were kept apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,7 @@ class MigrationVerbs:
             ),
         )
 
-    def migrate(self, call: Call, _: NoParams) -> PersonaMigrated:
+    def migrate(self, call: Call, _: MigratePersona) -> PersonaMigrated:
         """Move everything in now, what may be another persona's included."""
         scope, permit = self.access.enter(call)
         # Moving in happens once; most conversations have nothing to move.
@@ -73,24 +70,3 @@ class MigrationVerbs:
             left=moved.again,
             warnings=tuple(moved.warnings),
         )
-
-
-def migrated(outcome: PersonaMigrated) -> Card:
-    """Say what came in, and that it may be another persona's."""
-    rest = ("There is more; say it again.",) if outcome.left else ()
-    if not outcome.added:
-        who = "" if outcome.persona else " No persona is in use, and none never had another name."
-        return Card(
-            title=f"Nothing new stands under an older name.{who}",
-            body=outcome.warnings,
-            detail=rest,
-            level="warning" if outcome.warnings else "info",
-        )
-    number = "1 entry" if outcome.added == 1 else f"{outcome.added} entries"
-    return Card(
-        title=f"Moved in {number}. Look through them: another persona may have shared the older name.",
-        body=outcome.warnings,
-        detail=("The old files are as they were.", *rest),
-        level="warning",
-        hint="`/mind recall` lists what is remembered, `/mind forget ID` takes one back.",
-    )

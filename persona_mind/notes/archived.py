@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from persona_mind.kernel.intake import Intake
-    from persona_mind.kernel.parts import Reach
+    from persona_mind.kernel.parts import Extent
     from persona_mind.notes.model import Note
     from persona_mind.notes.service import Notes
 
@@ -31,9 +31,9 @@ class NotesPart:
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
 
-    def leaves(self, reach: Reach) -> Iterator[Leaf]:
+    def leaves(self, extent: Extent) -> Iterator[Leaf]:
         """Return the owner's notes on the active branch; other conversations keep theirs in their own logs."""
-        notes = self._notes.view(reach.session, reach.scope).notes
+        notes = self._notes.view(extent.session, extent.scope).notes
         if notes:
             rows = tuple(jsontext.encode_row(_fields(note)) for note in notes)
             yield Leaf(_NAME, rows, max((clock.format(note.saved) for note in notes), default=START), len(rows))

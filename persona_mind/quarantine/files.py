@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from persona_mind.quarantine.model import Held
+from persona_mind.quarantine.model import HeldCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 FILE: Final = "quarantine.json"
 
 
-def document(profile: Profile) -> Document[Held]:
+def document(profile: Profile) -> Document[HeldCall]:
     """Return the document; naming it touches no disk."""
-    return profile.document(FILE, Held)
+    return profile.document(FILE, HeldCall)
 
 
 def erase_previous(profile: Profile, check: Callable[[], None] | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from persona_hooks.errors import PersonaError, RefusedError
 from persona_mind.kernel import clock
 from persona_mind.kernel.admitting import QUARANTINED
-from persona_mind.quarantine.model import Held, Wait, handle, strings
+from persona_mind.quarantine.model import HeldCall, Wait, handle, strings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ class Holding:
         try:
             waits = _waits(arguments, call.origin, held)
             scope, permit = self.access.enter(call)
-            new = Held(
+            new = HeldCall(
                 id=handle(scope.segment, scope.project.slug, verb, call.origin, arguments),
                 persona=scope.segment,
                 project=scope.project.slug,
@@ -83,7 +83,7 @@ def _waits(
     return tuple(waits.values())
 
 
-def _refusal(held: Held, *, fresh: bool) -> RefusedError:
+def _refusal(held: HeldCall, *, fresh: bool) -> RefusedError:
     first = held.waits[0]
     return RefusedError(
         f"{first.field}: {first.rule} at character {first.offset}, brought by {held.origin}: a person must approve it. "

@@ -47,7 +47,7 @@ class Wait(BaseModel):
     rules_version: int
 
 
-class Held(BaseModel):
+class HeldCall(BaseModel):
     """A call that waits for a person, or one that a person approved.
 
     Attributes:
@@ -93,7 +93,7 @@ class Held(BaseModel):
         """The rules that it breaks, each once."""
         return tuple(dict.fromkeys(wait.rule for wait in self.waits))
 
-    def holds(self, new: Held) -> bool:
+    def holds(self, new: HeldCall) -> bool:
         """Return whether it waits for everything that the same call, made again, would wait for."""
         return self.waiting and {(wait.digest, wait.rule) for wait in new.waits} <= {
             (wait.digest, wait.rule) for wait in self.waits

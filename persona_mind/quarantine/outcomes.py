@@ -1,39 +1,10 @@
-"""Parameters and outcomes of the ``quarantine`` verbs. What is held stands in the card of ``show`` and nowhere else."""
+"""What the ``quarantine`` verbs return. What is held stands in the card of ``show`` and nowhere else."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field, JsonValue
 
-from persona_hooks.verbs import NoParams, Outcome, Params, Place
-from persona_mind.kernel.rowfields import MAX_ID
-
-HeldId = Annotated[
-    str, Place.WORD, Field(min_length=1, max_length=MAX_ID, description="The id that `/mind quarantine` lists.")
-]
-
-
-class ListHeld(NoParams):
-    """List what waits for a person, without its text."""
-
-
-class ShowHeld(Params):
-    """Show what is held, escaped, and why."""
-
-    id: HeldId
-
-
-class ApproveHeld(Params):
-    """Approve what is held and do what was asked; it keeps its origin."""
-
-    id: HeldId
-
-
-class DropHeld(Params):
-    """Drop what is held and erase its text."""
-
-    id: HeldId
+from persona_hooks.verbs import Outcome
 
 
 class HeldItem(Outcome):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from persona_mind.kernel.access import Permit
     from persona_mind.kernel.clock import Now
     from persona_mind.kernel.scope import Scope
-    from persona_mind.quarantine.model import Held
+    from persona_mind.quarantine.model import HeldCall
     from persona_store.document import Row, Snapshot
     from persona_store.transaction import Profile
 
@@ -38,15 +38,15 @@ class Quarantine:
         self.now = now
         self.document = files.document(profile)
 
-    def visible(self, scope: Scope) -> list[Held]:
+    def visible(self, scope: Scope) -> list[HeldCall]:
         """Return what was held for this persona in this project, approved calls included. Reads only."""
         return [held for held in self.document.read().values if _belongs(held, scope)]
 
-    def waiting(self, scope: Scope) -> list[Held]:
+    def waiting(self, scope: Scope) -> list[HeldCall]:
         """Return the calls that wait for a person, the oldest first. Reads only."""
         return [held for held in self.visible(scope) if held.waiting]
 
-    def read(self, scope: Scope, handle: str) -> Held:
+    def read(self, scope: Scope, handle: str) -> HeldCall:
         """Return one of them.
 
         Raises:
@@ -61,7 +61,7 @@ class Quarantine:
             for held in self.document.read().values
         )
 
-    def hold(self, scope: Scope, new: Held, permit: Permit) -> bool:
+    def hold(self, scope: Scope, new: HeldCall, permit: Permit) -> bool:
         """Keep a call, and return whether it was not held before.
 
         A call that was approved and breaks another rule now waits again.
@@ -70,7 +70,7 @@ class Quarantine:
             CapacityError: There is no room; ``details["limit"]`` names what is full.
         """
 
-        def mutate(snapshot: Snapshot[Held]) -> Sequence[Row[Held]]:
+        def mutate(snapshot: Snapshot[HeldCall]) -> Sequence[Row[HeldCall]]:
             known = next((row for row in snapshot.rows if row.value is not None and row.value.id == new.id), None)
             if known is not None and known.value is not None and known.value.holds(new):
                 return snapshot.rows
@@ -84,7 +84,7 @@ class Quarantine:
         with self.profile.transaction(permit) as transaction:
             return transaction.update(self.document, mutate).changed
 
-    def claim(self, scope: Scope, handle: str, permit: Permit) -> Held:
+    def claim(self, scope: Scope, handle: str, permit: Permit) -> HeldCall:
         """Write down that a person approves a held call, and that it is being performed; return it as it was before.
 
         Raises:
@@ -92,9 +92,9 @@ class Quarantine:
             BusyError: Somebody else has approved it and is performing it just now.
         """
         now = self.now()
-        found: list[Held] = []
+        found: list[HeldCall] = []
 
-        def claimed(held: Held) -> Held:
+        def claimed(held: HeldCall) -> HeldCall:
             found[:] = [held]
             if not held.waiting:
                 return held
@@ -113,7 +113,7 @@ class Quarantine:
         It asks for no permit: whatever happened meanwhile, what was done is done.
         """
 
-        def settled(held: Held) -> Held:
+        def settled(held: HeldCall) -> HeldCall:
             update = {"performing_at": None, "arguments": None if done else held.arguments}
             return held.model_copy(update=update)
 
@@ -126,7 +126,7 @@ class Quarantine:
     def drop(self, scope: Scope, handle: str, permit: Permit) -> bool:
         """Remove a held call, or an approval, with every copy of its text; return whether there was one."""
 
-        def mutate(snapshot: Snapshot[Held]) -> Sequence[Row[Held]]:
+        def mutate(snapshot: Snapshot[HeldCall]) -> Sequence[Row[HeldCall]]:
             return [
                 row
                 for row in snapshot.rows
@@ -141,9 +141,9 @@ class Quarantine:
         return changed
 
     def _changing(
-        self, scope: Scope, handle: str, change: Callable[[Held], Held]
-    ) -> Callable[[Snapshot[Held]], Sequence[Row[Held]]]:
-        def mutate(snapshot: Snapshot[Held]) -> Sequence[Row[Held]]:
+        self, scope: Scope, handle: str, change: Callable[[HeldCall], HeldCall]
+    ) -> Callable[[Snapshot[HeldCall]], Sequence[Row[HeldCall]]]:
+        def mutate(snapshot: Snapshot[HeldCall]) -> Sequence[Row[HeldCall]]:
             old = _named([held for held in snapshot.values if _belongs(held, scope)], handle)
             return [
                 self.document.revise(row, change(old)) if row.value is not None and row.value.id == old.id else row
@@ -153,18 +153,18 @@ class Quarantine:
         return mutate
 
 
-def _belongs(held: Held, scope: Scope) -> bool:
+def _belongs(held: HeldCall, scope: Scope) -> bool:
     return (held.persona, held.project) == (scope.segment, scope.project.slug)
 
 
-def _named(visible: Sequence[Held], handle: str) -> Held:
+def _named(visible: Sequence[HeldCall], handle: str) -> HeldCall:
     found = next((held for held in visible if held.id == handle), None)
     if found is None:
         raise NotFoundError("Nothing of that name is in quarantine here; `/mind quarantine` lists what is.", field="id")
     return found
 
 
-def _require_room(waiting: Sequence[Held], new: Held) -> None:
+def _require_room(waiting: Sequence[HeldCall], new: HeldCall) -> None:
     full = ""
     if len(waiting) >= MAX_HELD:
         full = f"{MAX_HELD} calls"
@@ -179,7 +179,7 @@ def _require_room(waiting: Sequence[Held], new: Held) -> None:
         )
 
 
-def _bounded(rows: Sequence[Row[Held]]) -> Sequence[Row[Held]]:
+def _bounded(rows: Sequence[Row[HeldCall]]) -> Sequence[Row[HeldCall]]:
     """Return the rows without the oldest approvals beyond the bound; nothing that waits is ever among them."""
     approved = [row.value for row in rows if row.value is not None and not row.value.waiting]
     if len(approved) <= MAX_APPROVED:

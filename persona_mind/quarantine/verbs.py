@@ -8,24 +8,15 @@ from typing import TYPE_CHECKING
 from persona_hooks.errors import PersonaError, RefusedError, UncertainError
 from persona_hooks.verbs import PEOPLE, NoParams, Verb
 from persona_mind.quarantine import words
-from persona_mind.quarantine.outcomes import (
-    Approved,
-    ApproveHeld,
-    DropHeld,
-    Dropped,
-    HeldItem,
-    ListHeld,
-    ShowHeld,
-    Shown,
-    Waiting,
-)
+from persona_mind.quarantine.outcomes import Approved, Dropped, HeldItem, Shown, Waiting
+from persona_mind.quarantine.params import ApproveHeld, DropHeld, ListHeld, ShowHeld
 
 if TYPE_CHECKING:
     from persona_hooks.ports import Verbs
     from persona_hooks.verbs import AnyVerb, Call
     from persona_mind.kernel.access import Access
     from persona_mind.kernel.scope import Scope
-    from persona_mind.quarantine.model import Held
+    from persona_mind.quarantine.model import HeldCall
     from persona_mind.quarantine.service import Quarantine
 
 
@@ -102,7 +93,7 @@ class QuarantineVerbs:
         gone = self.quarantine.drop(scope, params.id, permit)
         return Dropped(id=params.id if gone else "", changed="yes" if gone else "no")
 
-    def _settle(self, scope: Scope, held: Held, *, done: bool, changed: bool) -> None:
+    def _settle(self, scope: Scope, held: HeldCall, *, done: bool, changed: bool) -> None:
         try:
             self.quarantine.settle(scope, held.id, done=done)
         except PersonaError as error:
@@ -124,7 +115,7 @@ def _require_person(call: Call) -> None:
         raise RefusedError("Only a person decides what leaves quarantine.", reason="not_a_person")
 
 
-def _item(held: Held) -> HeldItem:
+def _item(held: HeldCall) -> HeldItem:
     return HeldItem(
         id=held.id,
         verb=held.verb,

@@ -1,27 +1,13 @@
-"""Parameters and outcomes of ``mind.why``. Details hold ids and numbers; what is remembered stands in the card only."""
+"""What ``mind.why`` returns. Details hold ids and numbers; what is remembered stands in the card only."""
 
 from __future__ import annotations
-
-from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from persona_hooks.verbs import Outcome, Params, Place
-from persona_mind.kernel.rowfields import MAX_ID
+from persona_hooks.verbs import Outcome
 from persona_mind.recorder.model import Item
 from persona_mind.recorder.tell import Described, Uses
-
-
-class AskWhy(Params):
-    """Say which memories stood in the last request and why, what became of one, or which never help."""
-
-    id: Annotated[
-        str | None,
-        Place.WORD,
-        Field(min_length=1, max_length=MAX_ID, description="A memory's id, to be told what became of it."),
-    ] = None
-    unused: Annotated[bool, Field(description="Tell which memories never helped.")] = False
 
 
 class _Part(BaseModel):

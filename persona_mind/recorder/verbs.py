@@ -10,7 +10,8 @@ from persona_hooks.errors import InvalidError, NotFoundError
 from persona_hooks.verbs import PEOPLE, Verb
 from persona_mind.kernel import labels
 from persona_mind.recorder import words
-from persona_mind.recorder.outcomes import AskWhy, Occasion, Used, Why
+from persona_mind.recorder.outcomes import Occasion, Used, Why
+from persona_mind.recorder.params import AskWhy
 from persona_mind.recorder.tell import Known, last_request, occasions, useless, uses
 
 if TYPE_CHECKING:

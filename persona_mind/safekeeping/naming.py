@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.scope import Scope
     from persona_mind.notes.service import Notes
-    from persona_mind.quarantine.model import Held
+    from persona_mind.quarantine.model import HeldCall
     from persona_mind.quarantine.service import Quarantine
     from persona_mind.safekeeping.outcomes import What
     from persona_store.erase import Target
@@ -129,7 +129,7 @@ def _text(row: dict[str, Any]) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _looked_at(held: Held) -> tuple[str, ...]:
+def _looked_at(held: HeldCall) -> tuple[str, ...]:
     """Return the words that a person was to look at; what else a call holds is names and numbers."""
     digests = {wait.digest for wait in held.waits}
     texts = [text for _, text in strings(held.arguments or {})]

@@ -1,4 +1,4 @@
-"""Parameters and outcomes of the ``mind`` verbs. None of them carries the text of a memory but the snapshot's card."""
+"""What the ``mind`` verbs return. None of them carries the text of a memory but the snapshot's card."""
 
 from __future__ import annotations
 
@@ -6,23 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from persona_hooks.verbs import NoParams, Outcome
-
-
-class Snapshot(NoParams):
-    """Show what is remembered here: counts, and what the model is given."""
-
-
-class Doctor(NoParams):
-    """Say where memory is stored and how it fares. It shows no memory and repairs nothing."""
-
-
-class Off(NoParams):
-    """Turn memory off for this session."""
-
-
-class On(NoParams):
-    """Turn memory on for this session."""
+from persona_hooks.verbs import Outcome
 
 
 class Overview(Outcome):

@@ -12,7 +12,8 @@ from persona_mind.backlog.lines import shown as judged
 from persona_mind.facts.files import rows
 from persona_mind.facts.shown import shown
 from persona_mind.status import words
-from persona_mind.status.outcomes import Doctor, Finding, Off, On, Overview, Report, Snapshot, Store, Switched
+from persona_mind.status.outcomes import Finding, Overview, Report, Store, Switched
+from persona_mind.status.params import Doctor, Off, On, ShowSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
     from persona_mind.kernel.access import Access
     from persona_mind.kernel.scope import Project, Scope
     from persona_mind.quarantine.service import Quarantine
-    from persona_store.document import Document
-    from persona_store.document import Snapshot as Version
+    from persona_store.document import Document, Snapshot
     from persona_store.transaction import Profile
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class MindVerbs:
     def verbs(self) -> tuple[AnyVerb, ...]:
         """Return them all."""
         return (
-            Verb("mind.snapshot", Snapshot, "read", self.snapshot, words.overview, PEOPLE, "mind"),
+            Verb("mind.snapshot", ShowSnapshot, "read", self.snapshot, words.overview, PEOPLE, "mind"),
             Verb("mind.doctor", Doctor, "read", self.doctor, words.report, PEOPLE, "mind doctor"),
             Verb("mind.off", Off, "write", self.off, words.switched, PEOPLE, "mind off"),
             Verb("mind.on", On, "write", self.on, words.switched, PEOPLE, "mind on"),
@@ -160,7 +160,7 @@ class MindVerbs:
         except PersonaError:
             return 0  # its store is among those that are unusable
 
-    def _unsafe(self, snapshot: Version[Item]) -> int:
+    def _unsafe(self, snapshot: Snapshot[Item]) -> int:
         now = self.backlog.now()
         return sum(bool(judged(item, now).withheld) for item in snapshot.values)
 
@@ -201,11 +201,11 @@ def _second_opinion() -> str:
     return f"{found.word} ({found.reason})" if found.reason else found.word
 
 
-def _unsafe(tier: Tier, snapshot: Version[Fact]) -> int:
+def _unsafe(tier: Tier, snapshot: Snapshot[Fact]) -> int:
     return sum(bool(shown(held).withheld) for held in rows(tier, snapshot))
 
 
-def _examined(name: str, document: Document[T], unsafe: Callable[[Version[T]], int]) -> Store:
+def _examined(name: str, document: Document[T], unsafe: Callable[[Snapshot[T]], int]) -> Store:
     path = str(document.path)
     try:
         snapshot = document.read()
