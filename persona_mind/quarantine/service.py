@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from persona_hooks.errors import BusyError, CapacityError, NotFoundError
 from persona_mind.kernel import clock
 from persona_mind.quarantine import files
+from persona_store.oserrors import partly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -137,7 +138,8 @@ class Quarantine:
             return False
         with self.profile.transaction(permit) as transaction:
             changed = transaction.update(self.document, mutate).changed
-            files.erase_previous(self.profile, permit)
+            with partly():
+                files.erase_previous(self.profile, permit)
         return changed
 
     def _changing(
