@@ -13,10 +13,6 @@ MAX_NAME: Final = 128
 NONE: Final = "none"
 """What a person writes to ask for no persona; so it is no persona's name."""
 
-_DEVICES: Final = frozenset(
-    {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
-)
-
 
 def canonical(name: str) -> str:
     """Return the one spelling under which a name is kept and compared: NFC, without space around it."""
@@ -37,8 +33,6 @@ def check(name: str) -> None:
             f"This persona name is refused: it is longer than {MAX_NAME} characters.", reason="unsafe_name"
         )
     check_name(name, kind="persona")
-    if name.casefold() == NONE or name.partition(".")[0].strip().casefold() in _DEVICES:
-        raise RefusedError("This persona name is refused: the system uses it itself.", reason="unsafe_name")
 
 
 def likeness(name: str) -> str:

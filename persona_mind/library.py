@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 import time
+import unicodedata
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args
 
 from persona_hooks.bus import Bus
-from persona_hooks.errors import InvalidError, PersonaError, RefusedError
+from persona_hooks.errors import InvalidError, NotFoundError, PersonaError, RefusedError
 from persona_hooks.journal import MemoryJournal
 from persona_hooks.messages import (
     COMPANION,
@@ -27,7 +28,7 @@ from persona_hooks.messages import (
 from persona_hooks.owner import live_owner
 from persona_hooks.ports import Capabilities, Host, PluginState, Session
 from persona_hooks.turn import Turn
-from persona_hooks.verbs import Answer, Call, Outcome, Registry, perform, refusal, validate
+from persona_hooks.verbs import Answer, Call, Origin, Outcome, Registry, perform, refusal, validate
 from persona_mind.facts.outcomes import Gone, Opened, Promoted, Recalled, Remembered
 from persona_mind.plugin import MindPlugin
 from persona_mind.safekeeping.outcomes import Erasure
@@ -39,10 +40,11 @@ if TYPE_CHECKING:
 
     from persona_hooks.cards import Level
     from persona_hooks.ports import Completed, Completion, Handle
-    from persona_hooks.verbs import Audience, Origin
+    from persona_hooks.verbs import Audience
     from persona_mind.kernel.clock import Now
 
 NAME = "library"
+_MAX_NAME = 128
 
 R = TypeVar("R", bound=Outcome)
 
@@ -75,7 +77,7 @@ class Mind:
         self.registry = Registry()
         self._bus = Bus(report=self._report)
         self._companion = self._bus.client(NAME)
-        _answer_for(self._companion.provide, session_id, persona)
+        _answer_for(self._companion.provide, session_id, _named(persona))
         place = Path(cwd).expanduser().absolute()
         journal = MemoryJournal(session_id, place, now=now)
         journal.generation = 1
@@ -166,6 +168,10 @@ class Mind:
         del session
         try:
             verb = self.registry.get(name)
+            if audience not in verb.shown_to:
+                raise NotFoundError(f"{name} is not offered here.", reason="unknown_verb")
+            if origin not in get_args(Origin):
+                raise InvalidError(f"origin must be one of {', '.join(get_args(Origin))}.", field="origin")
             owner = live_owner(self._client, self._session.id, self._session.seat)
             params = validate(verb, arguments or {}, lax=lax)
         except PersonaError as error:
@@ -206,6 +212,23 @@ class Mind:
         self.notices.append(f"{plugin} failed on {channel}: {type(error).__name__}")
 
 
+def _named(persona: str | None) -> str | None:
+    """Return the persona's name in the one spelling under which a companion keeps it.
+
+    Raises:
+        RefusedError: No companion would let a persona have that name.
+    """
+    if persona is None:
+        return None
+    from persona_store.confusables import check_name  # noqa: PLC0415 - its tables are not needed where nobody is named
+
+    name = unicodedata.normalize("NFC", persona).strip()
+    if len(name) > _MAX_NAME:
+        raise InvalidError(f"persona: a name has at most {_MAX_NAME} characters.", field="persona")
+    check_name(name, kind="persona")
+    return name
+
+
 def _answer_for(
     provide: Callable[[str, Callable[[Message], object]], object], session_id: str, persona: str | None
 ) -> None:
@@ -221,7 +244,6 @@ def _answer_for(
     provide(MEMORY_OWNER, owner)
     # There are no settings here but the environment's; saying so spares the mind from asking again and again.
     provide(SETTINGS_COLLECT, lambda _: SettingsReply(provider=NAME, settings=()))
-
 
 
 class _Notices:

@@ -24,6 +24,11 @@ MAX_NAME: Final = 200
 RESERVED: Final[frozenset[str]] = frozenset({"_default", "_shared", "default", "shared"})
 """Segments that the stores use themselves; no persona or scope may take them, in any letter case."""
 
+# What a person writes to ask for no persona, and the devices of Windows, which are no files there.
+_NO_PERSONA: Final = frozenset(
+    {"none", "con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
+)
+
 # Letters of other scripts that are drawn like Latin ones, each with the Latin letter.
 _CYRILLIC: Final = ("авеԍһіїјкӏмнопԛрсѕтуԝхѵьг", "abeghiijklmhonqpcstywxvbr")
 _GREEK: Final = ("αβγεηικνοπρτυχωϲϳ", "abyenikvonptuxwcj")
@@ -81,7 +86,7 @@ _WHY: Final = {
     "name.hidden": "it holds a hidden or control character",
     "name.mixed-scripts": "one of its words mixes letters of several scripts",
     "name.typeface": "it uses letters of a typeface instead of plain ones",
-    "name.reserved": "the stores use it themselves",
+    "name.reserved": "the system uses it itself",
 }
 
 
@@ -93,6 +98,7 @@ def _broken_rule(name: str, kind: NameKind) -> str | None:
         ("name.typeface", any(map(_is_typeface, name))),
         ("name.mixed-scripts", any(map(_mixes_scripts, _words(name)))),
         ("name.reserved", kind != "user" and _plain(name) in RESERVED),
+        ("name.reserved", kind == "persona" and _plain(name).partition(".")[0].strip() in _NO_PERSONA),
     )
     return next((rule for rule, broken in checks if broken), None)
 

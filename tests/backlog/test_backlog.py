@@ -150,7 +150,7 @@ def test_take_then_done_with_a_note_leaves_a_history_with_times(mind: Mind, cloc
 def test_taking_shows_the_item_whole_and_taking_twice_changes_nothing(mind: Mind, store: Path) -> None:
     long = "Write it down. " * 100
     handle = add(mind, long)
-    assert call(mind, "take", id=handle).card.body == (long.strip(),)
+    assert call(mind, "take", id=handle).card.body == (f"| {long.strip()}",)
     before = store.read_bytes()
     again = call(mind, "take", id=handle)
     assert (again.ok, again.changed) == (True, "no")

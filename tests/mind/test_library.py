@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import persona_mind
-from persona_hooks.errors import InvalidError, NotFoundError
+from persona_companion.names import canonical, check
+from persona_hooks.errors import InvalidError, NotFoundError, RefusedError
 from persona_hooks.tools import tools
 
 if TYPE_CHECKING:
@@ -131,3 +132,39 @@ def test_a_working_directory_that_cannot_be_one_is_refused_by_name(agent_dir: Pa
     with pytest.raises(InvalidError) as caught:
         persona_mind.open(agent_dir, cwd=cwd)
     assert caught.value.details["field"] == "cwd"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "none",
+        "None",
+        "_shared",
+        "_default",
+        "con",
+        "NUL.txt",
+        "",
+        " ",
+        "A\x1b[31m",
+        "A\nB",
+        "A\u200b",
+        "\u0410nn",
+        "x" * 129,
+    ],
+)
+def test_the_library_refuses_the_names_that_the_companion_refuses(agent_dir: Path, name: str) -> None:
+    with pytest.raises(RefusedError):
+        check(canonical(name))
+    with pytest.raises(RefusedError):
+        persona_mind.open(agent_dir, persona=name)
+    assert not agent_dir.exists()
+
+
+def test_an_origin_or_an_audience_that_is_none_is_refused(mind: Mind) -> None:
+    with pytest.raises(InvalidError) as caught:
+        mind.remember("The port is 5433.", origin="boss")  # type: ignore[arg-type]
+    assert caught.value.details["field"] == "origin"
+    hidden = [verb for verb in mind.registry if "mcp" not in verb.shown_to]
+    assert hidden
+    for verb in hidden:
+        assert mind.call(verb.name, audience="mcp").details["reason"] == "unknown_verb"
