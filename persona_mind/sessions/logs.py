@@ -17,7 +17,7 @@ from persona_hooks.logformat import Header, parse_header
 from persona_hooks.session_logs import SUFFIX
 from persona_mind.kernel.scope import find_project
 from persona_mind.sessions.model import EMBEDDED, PI
-from persona_mind.sessions.reading import Reader, Said, embedded, pi
+from persona_mind.sessions.reading import Reader, Said, Switched, embedded, pi
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +39,8 @@ class Log:
     """One log, as far as it has been read.
 
     Attributes:
-        said: What was said in it, in the order of writing.
+        said: What was said in it, in the order of writing, while memory was not off.
+        unsaid: The ids and times of what was said while it was; forks repeat it, perhaps without the switch.
         unreadable: It is no log, or too long, or cannot be opened.
     """
 
@@ -48,7 +49,9 @@ class Log:
     stamp: Stamp = (0, 0, 0)
     header: Header | None = None
     said: list[Said] = field(default_factory=list)
+    unsaid: set[tuple[str, float | None]] = field(default_factory=set)
     unreadable: bool = False
+    _off: bool = False
     _offset: int = 0
     _last: bytes = b""
 
@@ -66,7 +69,7 @@ class Log:
             self.said, self.header, self.unreadable = [], None, True
 
     def _begin(self) -> None:
-        self.said, self._offset, self._last = [], 0, b""
+        self.said, self.unsaid, self._off, self._offset, self._last = [], set(), False, 0, b""
         data, _ = logfile.read(self.path)
         first, newline, rest = data.partition(b"\n")
         self.header = parse_header(first if newline else b"", str(self.path))
@@ -85,7 +88,13 @@ class Log:
         whole = data[: data.rfind(b"\n") + 1]
         if not whole:
             return
-        self.said += [said for said in map(self.reader, whole.split(b"\n")) if said is not None]
+        for read in map(self.reader, whole.split(b"\n")):
+            if isinstance(read, Switched):
+                self._off = not read.on
+            elif read is not None and self._off:
+                self.unsaid.add((read.id, read.at))
+            elif read is not None:
+                self.said.append(read)
         self._offset += len(whole)
         self._last = (self._last + whole)[-_CHECKED:]
 

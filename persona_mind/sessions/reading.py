@@ -14,6 +14,7 @@ from persona_hooks.errors import InvalidError
 from persona_hooks.logformat import MAX_LINE, UnreadableError, parse_entry
 from persona_hooks.wellformed import is_id
 from persona_mind.kernel import clock
+from persona_mind.kernel.access import SWITCH
 
 if TYPE_CHECKING:
     from persona_mind.kernel.past import Speaker
@@ -41,26 +42,33 @@ class Said:
     persona: object = UNRECORDED
 
 
-Reader = Callable[[bytes], Said | None]
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """The person turned memory on or off for the conversation."""
+
+    on: bool
+
+
+Reader = Callable[[bytes], Said | Switched | None]
 """Returns what a line says; None where it says nothing that counts, or cannot be read."""
 
 
-def embedded(line: bytes) -> Said | None:
+def embedded(line: bytes) -> Said | Switched | None:
     """Read a line of the embedded host's log."""
     try:
         entry = parse_entry(line)
     except UnreadableError:
         return None
     if entry.type != "message":
-        return None
+        return Switched(_is_on(entry.data)) if entry.custom_type == SWITCH else None
     persona = entry.data.get("persona", UNRECORDED)
     known = persona is None or isinstance(persona, str)
     return _said(entry.id, entry.timestamp, entry.data, persona if known else UNRECORDED)
 
 
-def pi(line: bytes) -> Said | None:
+def pi(line: bytes) -> Said | Switched | None:
     """Read a line of Pi's log."""
-    if len(line) > MAX_LINE or b'"message"' not in line:
+    if len(line) > MAX_LINE or not (b'"message"' in line or SWITCH.encode() in line):
         return None
     try:
         value = json.loads(line.decode("utf-8"))
@@ -71,8 +79,14 @@ def pi(line: bytes) -> Said | None:
             key
         ):
             return _said(key, stamp, message, UNRECORDED)
+        case {"type": "custom", "customType": str(name), "data": Mapping() as data} if name == SWITCH:
+            return Switched(_is_on(data))
         case _:
             return None
+
+
+def _is_on(data: Mapping[str, Any]) -> bool:
+    return data.get("enabled") is not False
 
 
 def _said(key: str, stamp: str, message: Mapping[str, Any], persona: object) -> Said | None:

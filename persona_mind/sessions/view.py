@@ -52,15 +52,15 @@ def seen(old: View | None, logs: list[Log], scope: Scope, present: str) -> View:
         chosen.append(log)
     # A conversation stands before its forks, so that what both hold is cited where it was said.
     chosen.sort(key=lambda log: (log.header.timestamp if log.header else "", log.path.name))
-    turns = list(_turns(chosen, scope.persona))
+    unsaid = set[tuple[str, float | None]]().union(*(log.unsaid for log in logs))
+    turns = list(_turns(chosen, scope.persona, unsaid))
     ranking = Ranking() if old is None else old.ranking
     ranking.sync(turns)
     return View(logs, turns, ranking, sum(log.unreadable for log in logs), len(readable) - len(chosen))
 
 
-def _turns(logs: Iterable[Log], persona: str | None) -> Iterator[Turn]:
-    """Yield the turns that an owner may see; what forks repeat, once."""
-    seen: set[tuple[str, float | None]] = set()
+def _turns(logs: Iterable[Log], persona: str | None, seen: set[tuple[str, float | None]]) -> Iterator[Turn]:
+    """Yield the turns that an owner may see, but for those that were ``seen``; what forks repeat, once."""
     for log in logs:
         session = log.header.session_id if log.header else ""
         place = 0

@@ -184,6 +184,31 @@ def test_a_leg_and_a_memory_that_is_off_are_refused(talk: Talk, held: Held) -> N
     assert desk.say("/mind recall --sessions port").details["reason"] == "memory_off"
 
 
+def test_what_was_said_while_memory_was_off_is_not_quoted(
+    talk: Talk, held: Held, pi_held: PiHeld, clock: ManualClock
+) -> None:
+    log = held("monday", model(f"Before: {PORT}"))
+    before = log.branch()[-1].id
+    off = log._add("custom", "persona-mind-switch", {"enabled": False})
+    log.message("user", f"Off: {PORT}")
+    log.branch_to(before)
+    log.message("user", f"On another branch, off: {PORT}")
+    fork = log.fork(log.leaf, log.path.with_name("fork.jsonl"), session_id="fork")
+    assert off.id not in {entry.id for entry in fork.entries()}
+    desk = talk()
+    assert texts(desk, "port") == [f"Before: {PORT}"]
+    log._add("custom", "persona-mind-switch", {"enabled": True})
+    log.message("user", f"On: {PORT}")
+    clock.advance(FRESH_SECONDS)
+    assert sorted(texts(desk, "port")) == [f"Before: {PORT}", f"On: {PORT}"]
+    path = pi_held("pi", {"role": "user", "content": "Before."}, {"role": "user", "content": f"Pi, off: {PORT}"})
+    header, first, last = path.read_text("utf-8").splitlines()
+    switch = {"type": "custom", "customType": "persona-mind-switch", "data": {"enabled": False}, "id": "s"}
+    path.write_text("\n".join([header, first, json.dumps(switch), last, ""]), "utf-8")
+    clock.advance(FRESH_SECONDS)
+    assert len(texts(desk, "port")) == 2
+
+
 # --- what is quoted, and what never is
 
 
