@@ -85,10 +85,10 @@ def test_a_refusal_is_a_result_that_the_model_can_read(home: Path) -> None:
 
 def test_an_unexpected_failure_quotes_nothing(home: Path) -> None:
     async def test(client: Client) -> None:
-        with pytest.raises(MCPError) as caught:
-            await call(client, "fail", text="private words")
-        assert "private words" not in str(caught.value)
-        assert "RuntimeError" in str(caught.value)
+        result = await call(client, "fail", text="private words")
+        assert result.is_error
+        assert "RuntimeError" in said(result)
+        assert "private words" not in str(result)
 
     run(home, test)
     assert "private words" not in (home / "stderr").read_text(encoding="utf-8")
@@ -194,7 +194,7 @@ def test_without_the_sdk_it_says_what_to_install(home: Path, monkeypatch: pytest
         serve.serve_mcp(agent_dir=home, home=home, cwd=home, environ={})
     monkeypatch.delitem(__import__("sys").modules, "persona_host.adapters.mcp.server")
     monkeypatch.setitem(__import__("sys").modules, "mcp_types", None)
-    with pytest.raises(RefusedError, match=r"persona-mind\[mcp\]"):
+    with pytest.raises(RefusedError, match=r"MCP needs the extra mcp: .+\[mcp\]"):
         serve.serve_mcp(agent_dir=home, home=home, cwd=home, environ={})
 
 
