@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Final
 from persona_store.folding import PLAIN
 from persona_store.patterns import Pattern
 from persona_store.secret_speech import first_spoken_secret
-from persona_store.secrets_table import Secret, first_secret
+from persona_store.secrets_table import Secret, awake, first_secret
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterable
 
     from persona_store.layers import Layer
+    from persona_store.secrets_table import SecretFormat
 
 # Two literals put together, or white space before a piece that no prose has: a digit or a capital inside.
 _BREAK: Final = Pattern(
@@ -38,7 +39,9 @@ def first_credential(text: str, layers: Iterable[Layer]) -> Secret | None:
         text: The text as it was given.
         layers: Its decoded passages.
     """
-    found = _first(text) or _first_in_plain_letters(text) or _first_across_breaks(text)
+    rows = awake(text)
+    found = first_secret(text, rows) or first_spoken_secret(text) or _first_in_plain_letters(text)
+    found = found or _first_across_breaks(text, [row for row in rows if row.is_distinct])
     if found is not None:
         return found
     for layer in layers:
@@ -60,7 +63,9 @@ def _first_in_plain_letters(text: str) -> Secret | None:
     return Secret(found.rule, PLAIN.origin(text, found.offset)) if found is not None else None
 
 
-def _first_across_breaks(text: str) -> Secret | None:
+def _first_across_breaks(text: str, rows: list[SecretFormat]) -> Secret | None:
+    if not rows:
+        return None
     joined: list[str] = []
     starts: list[tuple[int, int]] = []
     end = length = 0
@@ -70,7 +75,7 @@ def _first_across_breaks(text: str) -> Secret | None:
             length += gap.start() - end
             end = gap.end()
             starts.append((length, end))
-    found = first_secret("".join([*joined, text[end:]])) if starts else None
+    found = first_secret("".join([*joined, text[end:]]), rows) if starts else None
     if found is None:
         return None
     before = [(at, origin) for at, origin in starts if at <= found.offset]

@@ -35,8 +35,10 @@ _BASE32: Final = Pattern(r"[A-Z2-7]{24,}={0,6}")
 _ESCAPE: Final = Pattern(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
 _PERCENT: Final = Pattern(r"%([0-7][0-9a-fA-F])")
 _ENTITY: Final = Pattern(r"&#(?:x([0-9a-fA-F]{2,5})|([0-9]{2,6}));?")
+# Of plain text each octet begins with 2 to 7.
 _OCTETS: Final = Pattern(
-    r"(?<![0-9A-Fa-f:])(?:(?:0x)?[0-9a-fA-F]{2}[ ,:]{1,2}){7,}(?:0x)?[0-9a-fA-F]{2}(?![0-9A-Fa-f])"
+    r"[2-7][0-9a-fA-F](?<![0-9A-Fa-f:]..)[ ,:]{1,2}(?:(?:0x)?[2-7][0-9a-fA-F][ ,:]{1,2}){6,}(?:0x)?[2-7][0-9a-fA-F]"
+    r"(?![0-9A-Fa-f])"
 )
 _OCTET: Final = Pattern(r"(?<![0-9A-Fa-f])[0-9a-fA-F]{2}(?![0-9A-Fa-f])")
 _APART: Final = Pattern(r"(?<!\S)(?:[!-~][ \t]{1,3}){7,}[!-~](?!\S)")
@@ -53,6 +55,7 @@ _KNOWN_WORDS: Final = Pattern(
     "ignore|disregard|forget|override|all|any|your|the|my|these|previous|prior|above|earlier|system|instructions?|prompt"
     "|directives?|guidelines|rules|reveal|show|print|tell|user|never|password|secret"
 )
+_SET_APART: Final = r" \g<0> "
 _REVERSED: Final = (
     *("snoitcurtsni", "tpmorp", "suoiverp", "enilediug", "evitcerid"),
     *("drowssap", "esarhpssap", "yek_ipa", "yek ipa", "terces", "_phg", "_shg", "tap_buhtig", "-tna-ks", "-jorp-ks"),
@@ -83,7 +86,7 @@ def layers(text: str, folded: str, spelt: int) -> Iterator[Layer]:
         yield Layer("concealed", 0, hidden)
     if spelt >= _SPELT:
         yield from _spaced(text, folded)
-    if any(mark in text for mark in _MARKED) or _INSIDE.re.search(text):
+    if any(mark in text for mark in _MARKED) or (("*" in text or "`" in text) and _INSIDE.re.search(text)):
         yield Layer("unmarked", 0, _EMPHASIS.re.sub("", _CELL.re.sub(" | ", text)))
     if any(word in folded for word in _REVERSED):
         yield Layer("reversed", 0, text[::-1])
@@ -108,17 +111,15 @@ def _escaped(text: str) -> Iterator[Layer]:
 def _spaced(text: str, folded: str) -> Iterator[Layer]:
     first = _SPACED.re.search(folded)
     if first is not None:
-        # Word by word where letters alone are left, and the whole text with each run put together.
-        for match in _SPACED.re.finditer(folded):
-            yield Layer("spaced", match.start(), _KNOWN_WORDS.re.sub(r" \g<0> ", _letters(match)))
-        yield Layer("spaced", first.start(), _SPACED.re.sub(lambda match: f" {_letters(match)} ", folded))
+        yield Layer("spaced", first.start(), _SPACED.re.sub(_letters, folded))
     apart = _APART.re.search(text)
     if apart is not None:
         yield Layer("spaced", apart.start(), _APART.re.sub(lambda match: re.sub(r"\s(\s?)\s?", r"\1", match[0]), text))
 
 
 def _letters(match: re.Match[str]) -> str:
-    return re.sub(r"[ .\-_*]", "", match[0])
+    letters = re.sub(r"[ .\-_*]", "", match[0])
+    return f" {_KNOWN_WORDS.re.sub(_SET_APART, letters)} "
 
 
 def _encoded_runs(text: str) -> Iterator[Layer]:

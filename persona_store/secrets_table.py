@@ -13,6 +13,7 @@ from persona_store.patterns import Pattern
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Iterable
 
 
 class SecretFormat(NamedTuple):
@@ -23,6 +24,11 @@ class SecretFormat(NamedTuple):
     anchors: tuple[str, ...]
     """Literals of which at least one stands in every credential of this shape."""
     pattern: Pattern
+
+    @property
+    def is_distinct(self) -> bool:
+        """Whether an anchor says so much that a token is worth putting together from pieces."""
+        return all((len(anchor) > 2 and not anchor.islower()) or anchor[-1:] in "-_" for anchor in self.anchors)
 
 
 class Secret(NamedTuple):
@@ -186,12 +192,20 @@ _PLACEHOLDER: Final = Pattern(
 )
 
 
-def first_secret(text: str) -> Secret | None:
-    """Return the first credential of a known shape, or None."""
+def awake(text: str) -> list[SecretFormat]:
+    """Return the shapes of which an anchor stands in a text."""
+    return [row for row in FORMATS if any(anchor in text for anchor in row.anchors)]
+
+
+def first_secret(text: str, rows: Iterable[SecretFormat] | None = None) -> Secret | None:
+    """Return the first credential of a known shape, or None.
+
+    Args:
+        text: The text to read.
+        rows: The shapes to look for; by default those that are awake.
+    """
     found: Secret | None = None
-    for name, anchors, pattern in FORMATS:
-        if not any(anchor in text for anchor in anchors):
-            continue
+    for name, _, pattern in awake(text) if rows is None else rows:
         for match in pattern.re.finditer(text):
             if (found is None or match.start() < found.offset) and _is_value(match):
                 found = Secret(f"secret.{name}", match.start())
