@@ -403,7 +403,7 @@ UNKNOWN = "an unknown process of the TypeScript release (see {path})"
         (None, None),
         (f"{HOST}:{2**22 + 7}:1-abc", None),
         (f"{HOST}:{os.getpid()}:1-abc\n", (f"process {os.getpid()} of the TypeScript release", True)),
-        ("lap\x1btop:12:1-abc", ("the TypeScript release on lap_top (see {path})", False)),
+        ("LAP\x1btop:12:1-abc", ("the TypeScript release on LAP_top (see {path})", False)),
         ("x" * 200 + ":12:1-abc", (f"the TypeScript release on {'x' * 64} (see {{path}})", False)),
         ("no note", (UNKNOWN, False)),
         ("y" * 1025, (UNKNOWN, False)),
