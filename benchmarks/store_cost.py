@@ -12,6 +12,7 @@ import tempfile
 import time
 import tracemalloc
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -68,7 +69,7 @@ def measure_remember(rows: int, rounds: int = ROUNDS, repeats: int = REPEATS) ->
             _multiply(path, rows)
             changes, bares = [], []
             for number in range(rounds + WARM):
-                changes.append(_time(lambda number=number: mind.remember(f"Pier {number} opens at seven.")))
+                changes.append(_time(partial(mind.remember, f"Pier {number} opens at seven.")))
                 bares.append(_time_bare(root, path.read_bytes()))
             size = path.stat().st_size
             grown = _grown_by(lambda number: mind.remember(f"Pier {number % rounds} opens at seven."), repeats)
