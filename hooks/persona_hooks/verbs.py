@@ -401,7 +401,7 @@ def _invalid(verb: AnyVerb, error: ValidationError, called: str) -> InvalidError
         allowed = ", ".join(known) or "none"
         return InvalidError(f"{called} takes no such argument. It takes: {allowed}.", field="arguments")
     # Deeper parts of the place may be the caller's own keys; only ours and numbers are told.
-    names = {*known, *verb.params.model_fields}
-    place = [str(part) for part in first["loc"] if isinstance(part, int) or part in names]
+    wire = dict(zip(verb.params.model_fields, known, strict=True)) | {name: name for name in known}
+    place = [str(wire.get(str(part), part)) for part in first["loc"] if isinstance(part, int) or part in wire]
     field = ".".join(place) or "arguments"
     return InvalidError(f"{called}: {field}{broken(first)}.", field=field)

@@ -110,6 +110,11 @@ def due_label(deadline: float | None, now: datetime) -> str:
     return f"in {number}{unit}" if left > 0 else f"{number}{unit} overdue"
 
 
+def due_words(due: str) -> str:
+    """Return ``due in 5m``, or ``19s overdue``, from a label; empty where there is none."""
+    return f"due {due}" if due and not due.endswith("overdue") else due
+
+
 def line(item: ShownItem, limit: int = EXCERPT) -> tuple[str, bool]:
     """Return an item's line wherever items are listed, and whether it shows the whole text."""
     if item.withheld:

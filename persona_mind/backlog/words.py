@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from persona_hooks.cards import Card, one_line, quoted
-from persona_mind.backlog.lines import line
+from persona_mind.backlog.lines import due_words, line
 from persona_mind.kernel import clock
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def added(outcome: Added) -> Card:
     """Say that an item was queued, and when it will be heard of."""
     did = "Refreshed in the backlog" if outcome.refreshed else "Queued in the backlog"
-    due = f", due {outcome.due_label} ({outcome.due})" if outcome.due else ""
+    due = f", {due_words(outcome.due_label)} ({outcome.due})" if outcome.due else ""
     return Card(
         title=f"{did} [{outcome.id}]{due}",
         detail=tuple(text for text in (f"It expires {outcome.expires_at}.", outcome.notice) if text),
@@ -60,21 +60,21 @@ def shut(outcome: Shifted) -> Card:
 
 def snoozed(outcome: Shifted) -> Card:
     """Say when the item will be heard of again."""
-    return Card(title=f"Snoozed: {outcome.id}, due {outcome.item.due} ({outcome.due})", level="success")
+    return Card(title=f"Snoozed: {outcome.id}, {due_words(outcome.item.due)} ({outcome.due})", level="success")
 
 
 def listing(item: ShownItem, *, everyone: bool = False) -> str:
     """Return an item's line in a list."""
     text, _ = line(item)
     whose = f" · {one_line(item.persona or 'nobody')}" if everyone else ""
-    due = f" · due {item.due}" if item.due else ""
+    due = f" · {due_words(item.due)}" if item.due else ""
     note = f" · note: {one_line(item.note)}" if item.note else ""
     return f"- [{item.id}] ({item.state}{whose} · {item.brought}) {text}{due}{note}"
 
 
 def _one(item: ShownItem) -> Card:
     about = [
-        f"due {item.due}" if item.due else "",
+        due_words(item.due),
         f"note: {one_line(item.note)}" if item.note else "",
         f"tags: {', '.join(map(one_line, item.tags))}" if item.tags else "",
         f"persona: {one_line(item.persona)}" if item.persona else "",

@@ -129,6 +129,8 @@ def destination(params: Remember) -> Tier:
         tier = "persona"
     if params.ttl_hours is not None and tier != "stm":
         raise InvalidError("memory.remember: ttlHours: only an stm fact expires.", field="ttlHours")
+    if params.ttl_hours is not None and params.ttl_hours * 3_600 < 1:
+        raise InvalidError("memory.remember: ttlHours: a fact lives for a second at least.", field="ttlHours")
     return tier
 
 

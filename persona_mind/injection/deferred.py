@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from persona_mind.backlog.lines import line, shown
+from persona_mind.backlog.lines import due_words, line, shown
 from persona_mind.injection.render import Ready
 from persona_store.structure import inline
 
@@ -52,6 +52,6 @@ def choose_deferred(backlog: Backlog, scope: Scope, cap: int, now: datetime) -> 
             continue
         text, whole = line(out)
         said = "" if out.origin == "user" else f" · {out.brought}"
-        due = f" (due {out.due})" if out.due else ""
+        due = f" ({due_words(out.due)})" if out.due else ""
         lines.append(Ready(KIND, f"- [{out.id}] ({out.state}{said}) {inline(text)}{due}", whole, out.id))
     return Deferred(tuple(lines), len(items) - len(lines) - withheld, withheld)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from persona_hooks.errors import PersonaError
+from persona_hooks.errors import PersonaError, RefusedError
 from persona_hooks.verbs import PEOPLE, NoParams, Verb
 from persona_mind.backlog.lines import shown as judged
 from persona_mind.facts.files import rows
@@ -165,6 +165,8 @@ class MindVerbs:
         return sum(bool(judged(item, now).withheld) for item in snapshot.values)
 
     def _switch(self, call: Call, *, on: bool) -> Switched:
+        if call.owner.leg or call.session.leg:
+            raise RefusedError("A delegated worker switches no memory; whoever launched it does.", reason="leg")
         changed, durable = self.access.switch(call.session, on=on)
         return Switched(changed="yes" if changed else "no", enabled=on, durable=durable, shared=call.session.shared)
 

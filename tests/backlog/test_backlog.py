@@ -265,7 +265,7 @@ def test_the_list_is_ordered_by_what_was_taken_and_what_is_due(mind: Mind, clock
     clock.advance(60)
     assert texts(mind) == [
         "taken one",
-        "due soon · due 52s overdue",
+        "due soon · 52s overdue",
         "due later · due in 3h",
         "newer, never due",
         "older, never due",
@@ -408,7 +408,7 @@ def test_a_request_holds_the_owners_most_urgent_items(opened: Open, clock: Manua
     block = ann.inject("what now?")
     lines = [line for line in block.split("\n") if "] (open) " in line]
     assert len(lines) == 6
-    assert "overdue (due 59s overdue)" in lines[0]
+    assert "overdue (59s overdue)" in lines[0]
     assert "later 0" in lines[1]
     assert "+2 backlog" in block
     assert "`backlog` list" in block

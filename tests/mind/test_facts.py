@@ -144,6 +144,8 @@ def test_older_and_newer_words_name_the_same_places(mind: Mind, arguments: dict[
         ({"term": "long", "scope": "stm"}, "scope"),
         ({"scope": "stm", "ttl_hours": 0}, "ttlHours"),
         ({"scope": "stm", "ttl_hours": -1}, "ttlHours"),
+        ({"scope": "stm", "ttl_hours": 1e-300}, "ttlHours"),
+        ({"scope": "stm", "ttl_hours": 0.9 / 3_600}, "ttlHours"),
         ({"kind": "rule"}, "kind"),
         ({"tags": ["x" * 257]}, "tags.0"),
         ({"tags": ["x"] * 65}, "tags"),

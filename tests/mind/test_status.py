@@ -232,3 +232,12 @@ def test_the_mind_reports_its_effective_settings_once_it_took_them(start: Start,
 def test_what_one_host_remembers_another_finds(desk: Desk, opened: Open) -> None:
     desk.say("/mind remember use tabs")
     assert opened(None).recall("tabs").count == 1
+
+
+@pytest.mark.parametrize("word", ["on", "off"])
+def test_a_worker_does_not_switch_the_memory_of_whoever_launched_it(start: Start, project: Path, word: str) -> None:
+    desk = start(PI_PERSONA_LEG="1")
+    session = desk.open(cwd=project)
+    before = session.journal.entries()
+    assert not desk.say(f"/mind {word}").ok
+    assert session.journal.entries() == before
