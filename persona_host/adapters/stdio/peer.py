@@ -46,7 +46,7 @@ _REASONS: Mapping[str, type[PersonaError]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Incoming:
     """One incoming request or notification.
 
     Attributes:
@@ -68,7 +68,7 @@ class _Pending:
     answer: Json = field(default_factory=dict)
 
 
-Method = Callable[[Call], Mapping[str, Any]]
+Method = Callable[[Incoming], Mapping[str, Any]]
 
 
 class Peer:
@@ -79,7 +79,7 @@ class Peer:
         self._methods: dict[str, tuple[Lane, Method]] = {}
         self._ids = itertools.count(1)
         self._pending: dict[int, _Pending] = {}
-        self._running: dict[int | str, Call] = {}
+        self._running: dict[int | str, Incoming] = {}
         self._ordered: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._slots = threading.BoundedSemaphore(MAX_CALLS)
         self._closed = False
@@ -170,7 +170,7 @@ class Peer:
             self._error(number, UNKNOWN_METHOD, "There is no such method.")
             return
         lane, method = self._methods[name]
-        call = Call(name, params, number)
+        call = Incoming(name, params, number)
         if number is not None:
             self._running[number] = call
         if lane == "ordered":
@@ -184,13 +184,13 @@ class Peer:
         while (action := self._ordered.get()) is not None:
             action()
 
-    def _own(self, call: Call, method: Method) -> None:
+    def _own(self, call: Incoming, method: Method) -> None:
         try:
             self._answer(call, method)
         finally:
             self._slots.release()
 
-    def _answer(self, call: Call, method: Method) -> None:
+    def _answer(self, call: Incoming, method: Method) -> None:
         try:
             answer: Json = {"result": method(call)}
         except PersonaError as error:
@@ -200,7 +200,7 @@ class Peer:
             answer = {"error": {"code": FAILED, "message": f"{call.method} failed ({type(error).__name__})."}}
         self._finish(call, answer)
 
-    def _finish(self, call: Call, answer: Json) -> None:
+    def _finish(self, call: Incoming, answer: Json) -> None:
         if call.id is None:
             return
         self._running.pop(call.id, None)
@@ -221,7 +221,7 @@ def _parse(line: bytes) -> Json | None:
     return None
 
 
-def _refused(call: Call, error: PersonaError) -> Json:
+def _refused(call: Incoming, error: PersonaError) -> Json:
     answer = refusal(call.method, error)
     data = {**answer.details, "changed": answer.changed}
     return {"error": {"code": REFUSED, "message": error.message, "data": data}}

@@ -28,7 +28,7 @@ from persona_host.adapters.stdio.lent import RemoteModels, RemoteUi, card_on_the
 if TYPE_CHECKING:
     from persona_hooks.ports import Models, Ui
     from persona_hooks.verbs import Answer
-    from persona_host.adapters.stdio.peer import Call, Json, Peer
+    from persona_host.adapters.stdio.peer import Incoming, Json, Peer
     from persona_host.runtime import Runtime
 
 PROTOCOL = 1
@@ -36,7 +36,7 @@ _MAX_CARDS = 1_000
 """Cards that are made in one call; more than a screen shows."""
 
 MakeRuntime = Callable[[str, Capabilities, "Ui", "Models"], "Runtime"]
-Run = Callable[["Runtime", "Call"], Mapping[str, Any]]
+Run = Callable[["Runtime", "Incoming"], Mapping[str, Any]]
 
 
 class Service:
@@ -64,8 +64,8 @@ class Service:
             self._runtime.close()
             self._runtime = None
 
-    def _on(self, run: Run) -> Callable[[Call], Mapping[str, Any]]:
-        def method(call: Call) -> Mapping[str, Any]:
+    def _on(self, run: Run) -> Callable[[Incoming], Mapping[str, Any]]:
+        def method(call: Incoming) -> Mapping[str, Any]:
             if self._runtime is None or self._journal is None:
                 raise ConflictError("No session is open.", reason="no_session")
             if "leaf" in call.params:
@@ -77,7 +77,7 @@ class Service:
 
         return method
 
-    def _initialize(self, call: Call) -> Mapping[str, Any]:
+    def _initialize(self, call: Incoming) -> Mapping[str, Any]:
         params = call.params
         if params.get("protocol") != PROTOCOL:
             raise UnsupportedVersionError(
@@ -131,7 +131,7 @@ class Service:
         if card is not None:
             self._peer.notify("ui.card", {"entryId": entry.id, **card_on_the_wire(card)})
 
-    def _shutdown(self, _: Call) -> Mapping[str, Any]:
+    def _shutdown(self, _: Incoming) -> Mapping[str, Any]:
         self.close()
         return {}
 
@@ -139,7 +139,7 @@ class Service:
 _MAY_CHANGE_THE_OFFER = frozenset({"command", "event/agent_settled", "event/session_tree"})
 
 
-def _input(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+def _input(runtime: Runtime, call: Incoming) -> Mapping[str, Any]:
     result = runtime.input(_text(call.params, "text"), _one_of(call.params, "source", InputSource))
     if isinstance(result, Handled):
         return {"action": "handled", "card": card_on_the_wire(result.card)}
@@ -148,17 +148,17 @@ def _input(runtime: Runtime, call: Call) -> Mapping[str, Any]:
     return {"action": "continue"}
 
 
-def _before_agent_start(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+def _before_agent_start(runtime: Runtime, call: Incoming) -> Mapping[str, Any]:
     blocks = runtime.blocks(_text(call.params, "prompt"))
     return {"block": "\n\n".join(block.text for block in blocks)}
 
 
-def _settled(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+def _settled(runtime: Runtime, call: Incoming) -> Mapping[str, Any]:
     cards = runtime.settled(aborted=call.params.get("aborted") is True)
     return {"cards": [card_on_the_wire(card) for card in cards]}
 
 
-def _message_end(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+def _message_end(runtime: Runtime, call: Incoming) -> Mapping[str, Any]:
     usage = _mapping(call.params, "usage")
     counts = [usage.get(key, 0) for key in ("input", "output", "cache")]
     numbers = [count if isinstance(count, int) and count >= 0 else 0 for count in counts]
@@ -169,7 +169,7 @@ def _message_end(runtime: Runtime, call: Call) -> Mapping[str, Any]:
 def _told(hook: str, **names: str) -> Run:
     """Return an event that is only told, with these of its parameters under their names in the hook."""
 
-    def event(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+    def event(runtime: Runtime, call: Incoming) -> Mapping[str, Any]:
         runtime.fire(hook, **{name: _text(call.params, key) for name, key in names.items()})
         return {}
 
@@ -191,7 +191,7 @@ _EVENTS: Mapping[str, Run] = {
 }
 
 
-def _tool(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+def _tool(runtime: Runtime, call: Incoming) -> Mapping[str, Any]:
     answer = runtime.tool(
         _text(call.params, "name"),
         _mapping(call.params, "arguments"),
@@ -200,7 +200,7 @@ def _tool(runtime: Runtime, call: Call) -> Mapping[str, Any]:
     return {**_answer(answer), "text": answer.text, "details": dict(answer.details)}
 
 
-def _command(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+def _command(runtime: Runtime, call: Incoming) -> Mapping[str, Any]:
     answer = runtime.command(_text(call.params, "line"))
     return {**_answer(answer), "card": card_on_the_wire(answer.card)}
 
@@ -209,11 +209,11 @@ def _answer(answer: Answer) -> Json:
     return {"ok": answer.ok, "changed": answer.changed}
 
 
-def _complete(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+def _complete(runtime: Runtime, call: Incoming) -> Mapping[str, Any]:
     return {"items": complete(runtime.registry, _text(call.params, "line"))}
 
 
-def _cards(runtime: Runtime, call: Call) -> Mapping[str, Any]:
+def _cards(runtime: Runtime, call: Incoming) -> Mapping[str, Any]:
     entries = call.params.get("entries")
     if not isinstance(entries, list):
         raise InvalidError("entries must be a list.", field="entries")
