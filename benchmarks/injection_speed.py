@@ -1,9 +1,9 @@
 """How long a request waits for what is remembered: ``python -m benchmarks.injection_speed``.
 
 A profile holds a thousand facts: private ones, a project's and working ones, made up as for ``recall_speed``. Each
-question is asked twice and the second time counts, the median of all of them: files are read and indexed by then, and the
-answer is ranked, chosen and rendered anew. A second row adds twenty notes of the conversation and fifty items of the
-backlog. ``cpu`` is what the work took by itself, which a busy machine changes less than ``wall``.
+question is asked twice and the second time counts, the median of all of them: files are read and indexed by then,
+and the answer is ranked, chosen and rendered anew. A second row adds twenty notes of the conversation and fifty
+items of the backlog. ``cpu`` is what the work took by itself, which a busy machine changes less than ``wall``.
 """
 
 from __future__ import annotations
