@@ -11,6 +11,7 @@ import errno
 import os
 import secrets
 import stat
+import sys
 from typing import IO, TYPE_CHECKING
 
 from persona_hooks.errors import (
@@ -85,7 +86,7 @@ def create(path: Path, content: bytes) -> None:
         try:
             try:
                 _write(descriptor, content)
-                os.fsync(descriptor)
+                _sync(descriptor)
             finally:
                 os.close(descriptor)
             _publish(temporary, path)
@@ -169,7 +170,7 @@ def append(file: IO[bytes], path: Path, content: bytes) -> None:
             os.ftruncate(descriptor, end)
         raise _storage(path, error) from error
     try:
-        os.fsync(descriptor)
+        _sync(descriptor)
     except OSError as error:
         # Never tried again on this descriptor: the kernel may have dropped the pages and would then report success.
         raise UncertainError(
@@ -248,13 +249,25 @@ def _make_directory(path: Path) -> None:
             os.mkdir(path, 0o700)  # noqa: PTH102 - by attribute; pathlib would give parents the default mode
 
 
+def _sync(descriptor: int) -> None:
+    """Force a file to the disk itself; on macOS fsync alone reaches only the drive's cache."""
+    if sys.platform == "darwin":
+        import fcntl  # noqa: PLC0415 - not on every platform
+
+        # Some file systems do not know it, and then fsync is all there is.
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(descriptor)
+
+
 def _sync_directory(path: Path) -> None:
     if os.name == "nt":
         return  # no such thing there
     try:
         descriptor = os.open(path.parent, os.O_RDONLY | _CLOEXEC)
         try:
-            os.fsync(descriptor)
+            _sync(descriptor)
         finally:
             os.close(descriptor)
     except OSError as error:
