@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from persona_mind.quarantine.service import Quarantine
     from persona_mind.recall import Hit
     from persona_mind.recorder.service import Recorder, Request
-    from persona_mind.sessions.service import Sessions
     from persona_mind.safekeeping.erasing import Erasing
     from persona_mind.safekeeping.shelf import Quiet, Shelf
+    from persona_mind.sessions.service import Sessions
     from persona_mind.status.counts import Counts
 
 PROFILE: Final = "persona-mind"

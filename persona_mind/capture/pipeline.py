@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from persona_hooks.errors import ConflictError, PersonaError
 from persona_mind.facts.service import Draft
 from persona_mind.kernel.admitting import admitted
-from persona_mind.kernel.erased import ERASED
 from persona_mind.kernel.entries import CARD
+from persona_mind.kernel.erased import ERASED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
