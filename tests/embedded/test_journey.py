@@ -95,7 +95,7 @@ def test_twenty_turns_with_tools_restart_fork_and_another_persona(
         persona, "are you still there?", "and when do we deploy?", "/fork", "in the fork", "again", "and again"
     )
     assert replies(second) == ["Line 8.", "Line 9.", "Line 10.", "Line 11.", "Line 12."]
-    forked = re.search(r"Forked into session (\S+)\.", second.of("answer")[0]["text"])
+    forked = re.search(r"into session (\S+);", second.of("answer")[0]["text"])
     assert forked is not None
     assert "Tuesdays" in next(r for r in model.requests if r.of("user")[-1] == "and when do we deploy?").of("system")[0]
 
