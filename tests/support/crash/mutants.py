@@ -85,7 +85,7 @@ MUTANTS = (
         "no lock",
         "contended",
         "locks",
-        "            lock.acquire(timeout=timeout, cancel_check=_canceller(check, stopped))\n",
+        "            _take(lock, timeout, _canceller(check, stopped))\n",
         "            opened = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)\n"
         "            self._taking.holds[path] = Hold(path, opened, None, os.getpid())\n",
     ),
