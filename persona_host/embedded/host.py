@@ -6,6 +6,7 @@ and nothing is written.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from persona_hooks.errors import InvalidError, NotFoundError, PersonaError
@@ -152,7 +153,11 @@ class EmbeddedHost:
 
     def command(self, line: str) -> None:
         """Perform a plugin's slash command and show its answer."""
-        self.screen.show(answered(self.runtime.command(line)))
+        answer = self.runtime.command(line)
+        if answer.details.get("reason") == "unknown_command":
+            group = line.removeprefix("/").split()[0]
+            answer = replace(answer, card=replace(answer.card, hint=f"/help {group} tells what each of them does."))
+        self.screen.show(answered(answer))
         self.turns.drain()
 
     def close(self) -> None:

@@ -58,6 +58,11 @@ def test_what_was_probably_meant_is_offered(host: EmbeddedHost, screen: Recordin
     assert f"Did you mean {meant}?" in said(host, screen, line)
 
 
+def test_a_group_is_asked_for_help_where_its_command_is_unknown(host: EmbeddedHost, screen: RecordingScreen) -> None:
+    assert said(host, screen, "/spy xyz").endswith("/help spy tells what each of them does.")
+    assert "/help" not in said(host, screen, "/spy keep refuse")
+
+
 @pytest.mark.parametrize("width", [80, 120])
 def test_help_fits_a_screen_and_begins_with_mind(place: Place, width: int) -> None:
     out = io.StringIO()
