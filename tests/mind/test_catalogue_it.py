@@ -81,7 +81,7 @@ def test_i10_two_projects_of_one_name_are_two(opened: Open, home: Path, tmp_path
 
 
 def test_i12_ancestors_are_counted_and_never_followed(mind: Mind) -> None:
-    assert names(mind, "The harbour opens.", derived_from=["a" * 12] * 10_000) == "derived_from"
+    assert names(mind, "The harbour opens.", derived_from=["a" * 12] * 10_000) == "derivedFrom"
     first = mind.remember("The harbour opens at six.")
     second = mind.remember("The harbour opens early.", derived_from=[first.id])
     mind.remember("The harbour opens at six.", derived_from=[second.id])
@@ -129,7 +129,7 @@ def test_t3_t5_only_a_moment_of_rfc_3339_is_one(text: str) -> None:
 
 @pytest.mark.parametrize("hours", [0, -1, 1e308, "48h", float("nan"), float("inf"), True])
 def test_t6_hours_that_are_none_are_refused_by_name(mind: Mind, hours: object) -> None:
-    assert names(mind, "The harbour opens at six.", scope="stm", ttl_hours=hours) == "ttl_hours"
+    assert names(mind, "The harbour opens at six.", scope="stm", ttl_hours=hours) == "ttlHours"
 
 
 def test_t8_what_happens_in_one_millisecond_stands_in_its_order(mind: Mind, profile: Path) -> None:
