@@ -96,7 +96,8 @@ def test_looking_at_memory_loads_neither_what_writes_nor_what_other_verbs_need(
         "persona_mind.facts.verbs",
         "persona_mind.notes.verbs",
         "persona_mind.quarantine.verbs",
-        "persona_mind.recall",
+        "persona_mind.recall.index",
+        "persona_mind.recall.rank",
         "persona_mind.recorder",
         "persona_mind.sessions",
     }
