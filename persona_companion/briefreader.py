@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
 
 from persona_companion.briefs import MAX_PROMPT, Brief, BriefOrigin
 from persona_companion.faults import Fault, FaultError
@@ -19,6 +18,7 @@ from persona_companion.names import MAX_NAME, canonical, check
 from persona_companion.roles import is_role, unknown_role
 from persona_companion.yamltext import Place, YamlError, YamlMapping, load
 from persona_hooks.errors import RefusedError
+from persona_hooks.naming import to_camel
 from persona_hooks.rules import broken
 from persona_hooks.wellformed import is_path
 from persona_store.hidden import first_hidden

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from persona_companion.names import NONE, canonical
 from persona_companion.ownership import Ownership, Seat
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from persona_hooks.turn import Turn
 
 
-@dataclass(frozen=True, slots=True)
-class Switched:
+class Switched(NamedTuple):
     """What came of a choice.
 
     Attributes:

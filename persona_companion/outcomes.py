@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
 
+from persona_hooks.naming import to_camel
 from persona_hooks.verbs import Outcome
 
 

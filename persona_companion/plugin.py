@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from persona_companion.companion import Companion
-from persona_companion.verbs import verbs
 from persona_hooks.specs import Block, hookimpl
 from persona_hooks.switches import is_set
+
+COMMANDS: Final = {
+    "persona.list": "persona",
+    "persona.use": "persona use",
+    "persona.none": "persona none",
+    "persona.show": "persona show",
+    "persona.doctor": "persona doctor",
+}
 
 if TYPE_CHECKING:
     from persona_hooks.ports import Host, Session
@@ -34,6 +41,11 @@ class CompanionPlugin:
     @hookimpl
     def register_verbs(self, registry: Registry) -> None:
         """Register ``/persona`` and its verbs."""
+        registry.late(COMMANDS, self._offer)
+
+    def _offer(self, registry: Registry) -> None:
+        from persona_companion.verbs import verbs  # noqa: PLC0415 - most commands are another plugin's
+
         registry.add(*verbs(self._companion))
 
     @hookimpl

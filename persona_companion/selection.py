@@ -8,7 +8,7 @@ memory stays closed, with a sentence that says why, until the person chooses.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from persona_companion.names import NONE, canonical
 from persona_hooks.errors import PersonaError, RefusedError
@@ -34,8 +34,7 @@ WORDS: Final[dict[Source, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(NamedTuple):
     """Which persona is asked for, and by whom; None is no persona."""
 
     persona: str | None

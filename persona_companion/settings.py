@@ -19,13 +19,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
 
 from persona_companion.faults import Fault, readable
 from persona_companion.names import MAX_NAME
 from persona_companion.roles import ROLES, Role, resolve
 from persona_hooks.errors import CorruptError, PersonaError
 from persona_hooks.messages import Setting
+from persona_hooks.naming import to_camel
 from persona_hooks.switches import is_no
 
 if TYPE_CHECKING:

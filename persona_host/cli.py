@@ -5,8 +5,9 @@ A subcommand is imported when it is asked for, so that none pays for another, an
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -31,13 +32,22 @@ COMMANDS = {
 """Each subcommand's place and its line in ``--help``."""
 
 
+YOUNG: Final = 50_000
+"""New objects after which the collector looks through them. A start makes about as many and keeps nearly all."""
+
+
 class Late(click.Group):
     """A group whose commands are imported one at a time, run on standard streams that are fit for it."""
 
     def main(self, *args: Any, **extra: Any) -> Any:  # noqa: ANN401 - click's own signature
         """Run the command that the words name, and end the process with its status."""
-        with guarded():
-            return super().main(*args, **extra)
+        gc.set_threshold(YOUNG)
+        try:
+            with guarded():
+                return super().main(*args, **extra)
+        finally:
+            # All of it goes with the process; to look first for what could go alone takes as long as a small command.
+            gc.freeze()
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands' names."""

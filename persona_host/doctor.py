@@ -68,7 +68,7 @@ def examine(runtime: Runtime, models: HostModels, place: Place, host: str) -> di
         "owner": _owner(runtime),
         "disabled": place.disabled,
         "off": runtime.off(),
-        "plugins": [asdict(state) for state in runtime.states()],
+        "plugins": [state._asdict() for state in runtime.states()],
         "problems": [f"{plugin}: {what}" for plugin, what in runtime.problems],
         "lacking": {name: COSTS[name] for name, there in capabilities.items() if not there},
         "models": {role: facts(models.roles.choice(role)) for role in (*ROLES, *_unknown(models))},

@@ -7,8 +7,7 @@ It is synchronous; a host with an event loop calls it from a thread. Each door (
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_hooks.bus import Bus
 from persona_hooks.commands import parse_line, parse_words, usage
@@ -36,8 +35,10 @@ if TYPE_CHECKING:
     from persona_hooks.verbs import AnyVerb, Params
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+_ABLE = Capabilities()
+
+
+class Setup(NamedTuple):
     """What a door decides before plugins are loaded.
 
     Attributes:
@@ -54,7 +55,7 @@ class Setup:
     agent_dir: Path
     home: Path
     environ: Mapping[str, str]
-    capabilities: Capabilities = field(default_factory=Capabilities)
+    capabilities: Capabilities = _ABLE
     plugins: Callable[[], Found] = entry_points
     patience: float = 1.0
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from persona_hooks.errors import ConflictError, PersonaError
 from persona_hooks.messages import Message
@@ -19,8 +18,7 @@ Handler = Callable[[Message], object]
 Unsubscribe = Callable[[], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """One provider's answer to a query, not yet parsed: whoever asked decides what it accepts.
 
     Attributes:
@@ -34,25 +32,27 @@ class Reply:
     error: Exception | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Registration:
-    client: BusClient
-    name: str
-    handler: Handler
+    """One handler of one plugin. Two of them are never the same, whatever they hold."""
+
+    def __init__(self, client: BusClient, name: str, handler: Handler) -> None:
+        self.client = client
+        self.name = name
+        self.handler = handler
 
 
-@dataclass
 class Bus:
     """The shared bus of one host runtime.
 
     ``report`` receives ``(plugin, channel, error)`` whenever a listener raises; the others still run.
     """
 
-    report: Callable[[str, str, Exception], None]
-    _providers: dict[str, list[_Registration]] = field(default_factory=dict)
-    _listeners: dict[str, list[_Registration]] = field(default_factory=dict)
-    _clients: dict[str, list[BusClient]] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self, report: Callable[[str, str, Exception], None]) -> None:
+        self.report = report
+        self._providers: dict[str, list[_Registration]] = {}
+        self._listeners: dict[str, list[_Registration]] = {}
+        self._clients: dict[str, list[BusClient]] = {}
+        self._lock = threading.Lock()
 
     def client(self, name: str) -> BusClient:
         """Return a plugin's own handle; what is registered through it is released with it."""

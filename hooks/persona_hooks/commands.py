@@ -12,9 +12,8 @@ begins with ``--`` is given that way, or after ``--``.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_hooks.errors import InvalidError, NotFoundError
 from persona_hooks.fields import Parameter, parameters_of
@@ -29,16 +28,14 @@ if TYPE_CHECKING:
 _WORD = re.compile(r'(?P<option>--[^\s="]+=)?"(?P<quoted>[^"]*)"(?=\s|$)|(?P<plain>\S+)')
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """A parsed command: which verb, with which arguments (still to be validated, in lax mode)."""
 
     verb: AnyVerb
     arguments: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(NamedTuple):
     """A word and the stretch of the line that it was written in."""
 
     text: str

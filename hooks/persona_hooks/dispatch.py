@@ -9,8 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from persona_hooks.enrolment import Factory, describe, enrol
 from persona_hooks.policies import POLICIES, Policy
@@ -20,7 +19,7 @@ from persona_hooks.specs import Block, Continue, Handled, ToolVerdict, Transform
 from persona_hooks.turn import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from persona_hooks.runner import Job
 
@@ -41,8 +40,7 @@ class Staged(Protocol):
         """Take over what was filled in, all of it or nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dispatched:
+class Dispatched(NamedTuple):
     """What came of one dispatch.
 
     Attributes:
@@ -52,7 +50,7 @@ class Dispatched:
         missed: The plugins that failed, were late or were not asked.
     """
 
-    results: list[Any] = field(default_factory=list)
+    results: Sequence[Any] = ()
     handled: Any = None
     missed: tuple[str, ...] = ()
 

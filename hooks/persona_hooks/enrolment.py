@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 import pluggy
 
@@ -32,8 +33,7 @@ class RejectedError(Exception):
     """A plugin cannot be enrolled; the message says why, in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Implementation:
+class Implementation(NamedTuple):
     """One plugin's method for one hook.
 
     Attributes:
@@ -45,8 +45,7 @@ class Implementation:
     arguments: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Enrolled:
+class Enrolled(NamedTuple):
     """A plugin that passed every check.
 
     Attributes:

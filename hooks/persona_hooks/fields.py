@@ -6,8 +6,7 @@ from enum import Enum
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic.alias_generators import to_camel
-
+from persona_hooks.naming import to_camel
 from persona_hooks.verbs import Place
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ one. A line that cannot be read is isolated: it is reported with its number, kep
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from persona_hooks.errors import CapacityError, CorruptError, InvalidError
 from persona_hooks.ports import Entry
@@ -30,8 +29,7 @@ MAX_LOG = 64 * 1024 * 1024
 _MAX_WORD = 128
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """The first line of a log.
 
     Attributes:
@@ -49,8 +47,7 @@ class Header:
     version: int = VERSION
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(NamedTuple):
     """A line that was isolated.
 
     Attributes:

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
 
 from persona_hooks.errors import InvalidError
+from persona_hooks.naming import to_camel
 
 COMPANION = "pi-persona:companion:v1"
 MEMORY_OWNER = "pi-persona:memory-owner:v1"

@@ -8,8 +8,7 @@ another version, one that answers for another session.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from persona_hooks.errors import PersonaError, RefusedError
 from persona_hooks.messages import CompanionQuery, CompanionReply, Message, OwnerQuery, OwnerReply
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound=Message)
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(NamedTuple):
     """Whose memory it is.
 
     Attributes:

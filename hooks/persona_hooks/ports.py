@@ -6,7 +6,7 @@ What a host lacks degrades visibly: a port whose flag is off answers with the do
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from persona_hooks.errors import InvalidError
 from persona_hooks.messages import MAIN_SEAT
@@ -47,8 +47,7 @@ class Capabilities:
     scheduler: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(NamedTuple):
     """What an append may rely on; the host compares it again in the tick in which it appends.
 
     Attributes:
@@ -83,8 +82,7 @@ class Entry:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(NamedTuple):
     """What became of an append.
 
     Attributes:
@@ -160,8 +158,7 @@ class Scheduler(Protocol):
         """Run ``action`` once after ``seconds``, on a thread of the host's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(NamedTuple):
     """One request to a model: no tools, a deadline.
 
     Attributes:
@@ -177,8 +174,7 @@ class Completion:
     deadline_seconds: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
+class Completed(NamedTuple):
     """What a model answered."""
 
     text: str
@@ -265,8 +261,7 @@ class Session:
         return Guard(self.id, self.generation, (self.journal.leaf or "") if leaf else None)
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
+class Host(NamedTuple):
     """What a plugin is constructed with.
 
     Attributes:
@@ -296,8 +291,7 @@ class Host:
     state: Callable[[], list[PluginState]]
 
 
-@dataclass(frozen=True, slots=True)
-class PluginState:
+class PluginState(NamedTuple):
     """How one plugin fares.
 
     Attributes:

@@ -8,8 +8,7 @@ overruns in a row open a breaker, which a ping (a no-op on the lane) closes agai
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from persona_hooks.enrolment import describe
 from persona_hooks.errors import PersonaError
@@ -28,8 +27,7 @@ PENDING = 64
 """Notices that may wait behind a late call; further ones are dropped and counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Late:
+class Late(NamedTuple):
     """What an implementation did after its time was up.
 
     Attributes:

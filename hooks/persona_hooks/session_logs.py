@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_hooks.cards import one_line
 from persona_hooks.errors import CorruptError
@@ -21,8 +20,7 @@ _PEEK = 64 * 1024
 _WORDS = 80
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSummary:
+class SessionSummary(NamedTuple):
     """One log of a folder.
 
     Attributes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_hooks.errors import InvalidError, NotFoundError
 
@@ -21,8 +20,7 @@ _LISTED = frozenset({"anyOf", "allOf", "oneOf", "prefixItems"})
 _NESTED = frozenset({"items", "additionalProperties", "contains", "not"})
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(NamedTuple):
     """A tool as a model or an MCP client sees it.
 
     Attributes:

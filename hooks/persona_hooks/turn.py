@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from persona_hooks.errors import BusyError, ConflictError
 
@@ -16,8 +15,7 @@ def _always() -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """The time and the licence that one dispatch or one call has.
 
     Work calls ``check()`` before it takes a lock and just before it renames a file into place, never after: what is

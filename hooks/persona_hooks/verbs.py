@@ -19,10 +19,10 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic.alias_generators import to_camel
 
 from persona_hooks.cards import Card
 from persona_hooks.errors import Changed, InvalidError, NotFoundError, PersonaError, StorageError, UncertainError
+from persona_hooks.naming import to_camel
 from persona_hooks.wellformed import is_text
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ P = TypeVar("P", bound=Params)
 O = TypeVar("O", bound=Outcome)  # noqa: E741 - the pair reads as parameters and outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One use of a verb: on whose behalf, in which session, asked by whom, for how long.
 
     Attributes:

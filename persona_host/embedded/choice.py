@@ -7,8 +7,7 @@ never read here: a choice holds the name of the variable that has it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from persona_hooks.errors import InvalidError
@@ -27,8 +26,7 @@ HOW = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A model that can be called.
 
     Attributes:

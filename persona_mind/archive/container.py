@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
 
 from persona_hooks.errors import CapacityError, CorruptError, UnsupportedVersionError
+from persona_hooks.naming import to_camel
 from persona_mind.kernel.parts import Leaf
 from persona_store import jsontext
 

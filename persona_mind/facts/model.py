@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic.alias_generators import to_camel
 
+from persona_hooks.naming import to_camel
 from persona_mind.kernel import clock, kinds
 from persona_mind.kernel.approvals import RowApprovals
 from persona_mind.kernel.identity import Key, handles, key

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+
+from persona_hooks.naming import to_camel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
 
 from persona_hooks.cards import Card
+from persona_hooks.naming import to_camel
 
 if TYPE_CHECKING:
     from persona_hooks.verbs import Call

@@ -7,8 +7,8 @@ from datetime import datetime  # noqa: TC003 - outcomes hold notes, and pydantic
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
 
+from persona_hooks.naming import to_camel
 from persona_mind.kernel.approvals import RowApprovals
 from persona_mind.kernel.kinds import Kind
 from persona_mind.kernel.rowfields import RowId, RowOrigin, RowPersona, RowSession, units

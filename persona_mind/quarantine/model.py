@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
-from pydantic.alias_generators import to_camel
 
+from persona_hooks.naming import to_camel
 from persona_mind.kernel import clock
 from persona_mind.kernel.approvals import Digest, Rule
 from persona_mind.kernel.rowfields import MAX_ID, Moment, RowId, RowOrigin, RowPersona

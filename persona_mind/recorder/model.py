@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
 
+from persona_hooks.naming import to_camel
 from persona_mind.kernel.rowfields import MAX_ID, Moment, RowId, RowSession
 
 if TYPE_CHECKING:

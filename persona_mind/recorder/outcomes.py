@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
 
+from persona_hooks.naming import to_camel
 from persona_hooks.verbs import Outcome
 from persona_mind.recorder.model import Item
 from persona_mind.recorder.tell import Described, Uses

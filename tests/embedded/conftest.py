@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give hooks all the time they need: a busy machine must not turn a question into a dropped one."""
     for hook, policy in POLICIES.items():
-        monkeypatch.setitem(POLICIES, hook, replace(policy, budget=30.0))
+        monkeypatch.setitem(POLICIES, hook, policy._replace(budget=30.0))
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from persona_hooks.policies import POLICIES
@@ -13,4 +11,4 @@ from persona_hooks.policies import POLICIES
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give hooks all the time they need: a busy machine must not turn a refusal into a missing one."""
     for hook, policy in POLICIES.items():
-        monkeypatch.setitem(POLICIES, hook, replace(policy, budget=30.0))
+        monkeypatch.setitem(POLICIES, hook, policy._replace(budget=30.0))
