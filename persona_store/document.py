@@ -7,8 +7,7 @@ it is. A snapshot never changes, and the next one shares every row that stayed t
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from persona_hooks.errors import CapacityError, CorruptError, InvalidError, UnsupportedVersionError
 from persona_store import files, jsontext
@@ -28,8 +27,7 @@ _START: Final = "1970-01-01T00:00:00.000Z"
 _PAGE: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
-class _Cached(Generic[T]):
+class _Cached(NamedTuple, Generic[T]):
     stamp: files.Stamp
     settled: bool
     snapshot: Snapshot[T]

@@ -15,8 +15,7 @@ import secrets
 import stat
 import sys
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from persona_hooks.errors import RefusedError
 
@@ -54,8 +53,7 @@ class OversizeError(Exception):
         self.cap = cap
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """What the file system says about one version of a file: enough to notice that it was replaced or edited."""
 
     device: int

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 from persona_hooks.errors import InvalidError, UnsupportedVersionError
 
@@ -47,8 +46,7 @@ class DamageError(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(NamedTuple):
     """A document without meaning: its head, and every row as it stands in the file."""
 
     updated_at: str

@@ -18,7 +18,7 @@ import stat
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_hooks.errors import BusyError, ConflictError, RefusedError, UncertainError
 from persona_store import files, holders
@@ -49,8 +49,7 @@ class LockOrderError(RuntimeError):
     """The caller takes locks in an order that could make two processes wait for each other; a bug, not a state."""
 
 
-@dataclass(frozen=True, slots=True)
-class LockName:
+class LockName(NamedTuple):
     """Which lock: its rank in its family, and the words that name its file."""
 
     rank: Rank

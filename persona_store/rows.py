@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from persona_store import jsontext
 
@@ -27,8 +27,7 @@ class Row(Generic[T_co]):
     value: T_co | None = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(NamedTuple):
     """Why a live file could not be used, and what a snapshot was read from instead.
 
     ``lost_last_change`` is true when the previous version had to be served, so that the newest change may be gone.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import unicodedata
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar, cast
 
 from persona_hooks.errors import CapacityError, ConflictError, CorruptError, RefusedError
 from persona_store import commit, diagnostics, files, foreign_lock, jsontext, recovery
@@ -30,8 +29,7 @@ ModelT = TypeVar("ModelT", bound="BaseModel")
 _REPLAYS: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class _Terms:
+class _Terms(NamedTuple):
     """Under which conditions a change may take place."""
 
     expect: str | None
@@ -43,8 +41,7 @@ class _MovedError(Exception):
     """The file is no longer the version that was read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Committed(Generic[T]):
+class Committed(NamedTuple, Generic[T]):
     """What an update came to.
 
     ``changed`` is false when the rows were the same and nothing was written. ``repaired`` is set when the live

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from persona_host.embedded.screen import shown
 from persona_host.embedded.wrapping import wrap
@@ -24,8 +23,7 @@ SIGNS: dict[Level, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Surface:
+class Surface(NamedTuple):
     """Where cards are painted.
 
     Attributes:

@@ -6,9 +6,8 @@ before would lose what was added meanwhile.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from persona_hooks.errors import InvalidError, NotFoundError, PersonaError, UncertainError
 from persona_mind.backlog import transitions
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
     from persona_store.transaction import Profile
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """An item to be queued; every text in it has been admitted.
 
     Attributes:
@@ -52,8 +50,7 @@ class Draft:
     insist: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Queued:
+class Queued(NamedTuple):
     """An item that was queued.
 
     Attributes:
@@ -64,8 +61,7 @@ class Queued:
     refreshed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """An item that was asked to change; ``changed`` says whether it did."""
 
     item: Item

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from persona_hooks.errors import RefusedError
 from persona_mind.facts.model import TIERS, Fact, LongFact, Tier, WorkingFact
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 PRIVATE = "memory/ltm"
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """A fact and where it stands."""
 
     tier: Tier

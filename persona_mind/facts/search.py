@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_mind.facts.files import Held, rows
 from persona_mind.facts.model import TIERS, Tier
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 _VIEWS: Final = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """One page of a recall.
 
     Attributes:

@@ -6,9 +6,8 @@ What is added is written before what it replaces is removed: an interruption lea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from persona_hooks.errors import InvalidError, PersonaError, RefusedError, UncertainError
 from persona_mind.facts import rewrite
@@ -32,8 +31,7 @@ if TYPE_CHECKING:
     from persona_store.transaction import Profile, Transaction
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """A fact to be remembered; every text in it has been admitted.
 
     Attributes:
@@ -54,8 +52,7 @@ class Draft:
     insist: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(NamedTuple):
     """A fact that was written.
 
     Attributes:
@@ -70,8 +67,7 @@ class Saved:
     retired: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(NamedTuple):
     """Rows that were removed, by tier, and how many equal ones of other personas stay."""
 
     id: str

@@ -7,7 +7,7 @@ of every cap is kept for those that match, so that no kind of fact is never seen
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -27,8 +27,7 @@ MAX_PROMPT: Final = 2_000
 """Characters of a prompt that are searched for; what a person asks stands at one of its ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Picked:
+class Picked(NamedTuple):
     """One fact that was chosen."""
 
     held: Held

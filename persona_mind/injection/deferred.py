@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_mind.backlog.lines import due_words, line, shown
 from persona_mind.injection.render import Ready
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 KIND: Final = "backlog"
 
 
-@dataclass(frozen=True, slots=True)
-class Deferred:
+class Deferred(NamedTuple):
     """The items of one request.
 
     Attributes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_mind.injection.choose import searched
 from persona_mind.injection.render import EXCERPT, Ready, Section, Tally, body, fenced, overhead
@@ -23,8 +22,7 @@ FOOTER_TOKENS: Final = 40
 KIND: Final = "notes"
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(NamedTuple):
     """The notes of one request.
 
     Attributes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from persona_hooks.brakes import braked
 from persona_hooks.errors import BusyError, ConflictError, PersonaError
@@ -71,8 +71,7 @@ class _Seen:
     views: tuple[View, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Composed:
+class _Composed(NamedTuple):
     """What one request is given, and what was counted on the way."""
 
     blocks: tuple[Block, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_mind.facts.words import mark
 from persona_mind.kernel.clock import age
@@ -26,8 +26,7 @@ NOTE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(NamedTuple):
     """A line that a faculty other than the facts has made of one of its own.
 
     Attributes:
@@ -42,8 +41,7 @@ class Ready:
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A heading and what stands under it."""
 
     title: str

@@ -6,8 +6,7 @@ a bound for planning, not a bill.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 BYTES_PER_TOKEN: Final = 3
 TOTAL_TOKENS: Final = 2_400
@@ -24,8 +23,7 @@ def tokens(text: str) -> int:
     return -(-size(text) // BYTES_PER_TOKEN)
 
 
-@dataclass(frozen=True, slots=True)
-class Caps:
+class Caps(NamedTuple):
     """How many entries of each kind one request may hold, whatever room is left.
 
     Attributes:

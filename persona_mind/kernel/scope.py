@@ -10,10 +10,9 @@ import hashlib
 import os
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from persona_hooks.errors import RefusedError
 from persona_hooks.wellformed import checked_path
@@ -29,8 +28,7 @@ _DEVICES: Final = frozenset(
 _HASHED: Final = re.compile(r"-[0-9a-f]{12}\Z", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(NamedTuple):
     """Where the person works.
 
     Attributes:
@@ -44,8 +42,7 @@ class Project:
     home: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """Whose memory, and where.
 
     Attributes:

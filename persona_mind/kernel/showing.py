@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from persona_mind.kernel import labels
 
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from persona_store.admission import Shown, Withheld
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(NamedTuple):
     """A row's texts as they may be shown now.
 
     Attributes:

@@ -7,8 +7,7 @@ should be, or more than the bounds allow. What stands in a log cannot be mended 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
@@ -44,8 +43,7 @@ LIMITS: Final = {
 """Every bound by its name in a refusal."""
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(NamedTuple):
     """What a session's log says about notes.
 
     Attributes:

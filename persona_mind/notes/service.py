@@ -10,7 +10,7 @@ import os
 import secrets
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_hooks.errors import ConflictError, InvalidError, NotFoundError
 from persona_hooks.ports import Guard
@@ -35,8 +35,7 @@ _TRIES: Final = 4
 _KEPT: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """A note to be saved; its texts have been admitted."""
 
     kind: Kind
@@ -44,8 +43,7 @@ class Draft:
     source: Admitted | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """What became of a change.
 
     Attributes:

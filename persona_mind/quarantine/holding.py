@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from persona_hooks.errors import PersonaError, RefusedError
 from persona_mind.kernel import clock
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from persona_store.admission import Quarantined
 
 
-@dataclass(frozen=True, slots=True)
-class Holding:
+class Holding(NamedTuple):
     """The quarantine as the kernel's doors know it; see ``kernel.admitting.Holder``."""
 
     access: Access

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from persona_hooks.errors import PersonaError, RefusedError
 from persona_hooks.verbs import PEOPLE, NoParams, Verb
@@ -42,8 +42,7 @@ NAMES: Final[dict[Tier, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MindVerbs:
+class MindVerbs(NamedTuple):
     """The verbs about the mind itself.
 
     Attributes:
