@@ -31,6 +31,8 @@ def test_threads_that_share_a_view_search_its_index_one_at_a_time(
         mind.remember(f"the staging database listens on port {port}")
     views = Views(FactFiles(Profile(profile, clock.now)))
     scope = Scope("Ann", segment("Ann"), find_project(project, home))
+    # First readers at once may each make a view of their own; what is shared is the one that stays.
+    views.view(scope, ("persona",), clock.now())
     inside, overlaps, another = [0], [0], threading.Event()
 
     def alone(whole: Callable[..., Any]) -> Callable[..., Any]:
