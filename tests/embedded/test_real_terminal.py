@@ -71,6 +71,11 @@ class OnTerminal:
             done, status = os.waitpid(self._pid, os.WNOHANG)
             if done:
                 self._pid = 0
+                while select.select([self._fd], [], [], 0)[0]:  # its last words may outlive it
+                    before = len(self.raw)
+                    self._read(deadline, "the end")
+                    if len(self.raw) == before:
+                        break
                 return os.waitstatus_to_exitcode(status)
             self._read(deadline, "the end")
 

@@ -53,7 +53,13 @@ def verbs() -> dict[str, object]:
 
 def mutants() -> dict[str, object]:
     """Let the check named for each mutant look at it; return what it found by name."""
-    return {mutant.name: _noticed(mutant) for mutant in MUTANTS}
+    return {mutant.name: _noticed_in_time(mutant) for mutant in MUTANTS}
+
+
+def _noticed_in_time(mutant: Mutant) -> list[str]:
+    # What writers do to each other is a matter of chance: they meet within three rounds, or not at all.
+    rounds = 3 if mutant.caught_by == "contended" else 1
+    return next((found for _ in range(rounds) if (found := _noticed(mutant))), [])
 
 
 def _noticed(mutant: Mutant) -> list[str]:
