@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from persona_hooks.cards import one_line
 
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One thing to correct in one file.
 
     Attributes:
@@ -45,7 +43,7 @@ class Fault:
 
     def about(self, *names: str) -> Fault:
         """Return the fault with the personas that it makes unusable."""
-        return replace(self, names=tuple(dict.fromkeys((*self.names, *names))))
+        return self._replace(names=tuple(dict.fromkeys((*self.names, *names))))
 
 
 class FaultError(Exception):

@@ -7,8 +7,7 @@ and announced afterwards, so that whoever hears the news and asks gets the new a
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_companion.selection import Selection
 from persona_hooks.errors import ConflictError, RefusedError
@@ -39,8 +38,7 @@ _MAX_REASON: Final = 1_024
 _STARTING: Final = "The companion has not finished starting in this session. Try again in a moment."
 
 
-@dataclass(frozen=True, slots=True)
-class Seat:
+class Seat(NamedTuple):
     """One persona's place in a session.
 
     Attributes:
@@ -110,7 +108,7 @@ class Ownership:
         Raises:
             ConflictError: The session ended, or another choice came first.
         """
-        seat = replace(before, selection=selection, settings=settings)
+        seat = before._replace(selection=selection, settings=settings)
         with self._lock:
             if self._seats.get((before.session_id, before.name)) is not before:
                 raise ConflictError("The session was replaced meanwhile.", reason="stale_session")
@@ -126,7 +124,7 @@ class Ownership:
             if seat is None or seat.generation > session.generation:
                 return
             del self._seats[session.id, session.seat]
-        self._announce(replace(seat, selection=Selection("none", blocked=RefusedError(_STARTING))))
+        self._announce(seat._replace(selection=Selection("none", blocked=RefusedError(_STARTING))))
 
     def _announce(self, seat: Seat) -> None:
         ready, persona = seat.selection.ready, seat.selection.persona

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Generic, Literal, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, Literal, NamedTuple, TypeGuard, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,8 +13,7 @@ ROLES: Final[tuple[Role, ...]] = ("default", "routing", "flash")
 M = TypeVar("M")
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved(Generic[M]):
+class Resolved(NamedTuple, Generic[M]):
     """The model that serves a role.
 
     Attributes:

@@ -7,7 +7,6 @@ memory stays closed, with a sentence that says why, until the person chooses.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from persona_companion.names import NONE, canonical
@@ -41,8 +40,7 @@ class Wish(NamedTuple):
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """The persona of one seat.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from persona_hooks.cards import Card
@@ -62,7 +61,7 @@ def doctor(place: Place, host: str, *, as_json: bool, plain: bool) -> int:
 
 def examine(runtime: Runtime, models: HostModels, place: Place, host: str) -> dict[str, Any]:
     """Return the report as JSON values; it holds no text of a memory."""
-    capabilities = asdict(HOSTS[host])
+    capabilities = HOSTS[host]._asdict()
     return {
         "host": host,
         "owner": _owner(runtime),

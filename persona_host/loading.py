@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -21,14 +20,6 @@ def entry_points() -> Found:
     Nothing is imported here: a plugin that fails at import must not stop the search for the others. Two
     distributions that claim one name are both listed, so that the second is refused in words.
     """
-    from importlib.metadata import distribution, distributions  # noqa: PLC0415 - pulls in email and zipfile
+    from importlib.metadata import entry_points as installed  # noqa: PLC0415 - pulls in email and zipfile
 
-    # Reading is quick and parsing is not, and most of what is installed has nothing for us.
-    named = {_plain(found.name) for found in distributions() if PROJECT in (found.read_text("entry_points.txt") or "")}
-    # By its name, so that of two on the path the first is taken, as it is for imports.
-    points = [point for name in named for point in distribution(name).entry_points.select(group=PROJECT)]
-    return [(point.name, point.load) for point in sorted(points, key=lambda point: (point.name, point.value))]
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+    return [(point.name, point.load) for point in sorted(installed(group=PROJECT), key=lambda p: (p.name, p.value))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import subprocess
@@ -13,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from persona_hooks import messages
+from persona_hooks import messages, work
 from persona_hooks.journal import MemoryJournal
 from persona_hooks.logformat import MAX_LINE, MAX_LOG
-from persona_hooks.messages import CHANNELS, MESSAGES, Closed, Message, Setting
+from persona_hooks.messages import CHANNELS, Closed, Message, Setting
 from persona_hooks.policies import POLICIES, Policy
 from persona_hooks.ports import Capabilities, Host
 from persona_hooks.runner import OVERRUNS, PENDING
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from persona_host.runtime import Runtime
 
+MESSAGES = (*messages.MESSAGES, *work.MESSAGES)
 DOCS = Path(__file__).parents[1] / "docs"
 HOOKS = (DOCS / "hooks.md").read_text("utf-8")
 FILES = (DOCS / "files.md").read_text("utf-8")
@@ -87,7 +87,7 @@ def test_every_channel_is_documented_beside_its_first_message(channel: str) -> N
 
 
 def test_every_port_and_capability_is_documented() -> None:
-    assert set(table("Ports")) == {field.name for field in dataclasses.fields(Capabilities)}
+    assert set(table("Ports")) == set(Capabilities._fields)
     section = HOOKS.partition("\n## Ports\n")[2]
     assert set(Host._fields) <= set(names(section))
 

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 SessionReason = Literal["startup", "reload", "new", "resume", "fork"]
 
 
-@dataclass(frozen=True, slots=True)
-class Capabilities:
+class Capabilities(NamedTuple):
     """What a host can do. ``doctor`` prints every flag that is off, with what it costs.
 
     Attributes:

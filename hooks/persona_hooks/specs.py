@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import pluggy
 
@@ -39,15 +39,13 @@ class Continue:
     """The text goes on unchanged; the same as returning None."""
 
 
-@dataclass(frozen=True, slots=True)
-class Transform:
+class Transform(NamedTuple):
     """The text goes on as ``text``; later plugins see the new one."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Handled:
+class Handled(NamedTuple):
     """The text was answered here: no model is called, no later plugin sees it."""
 
     card: Card
@@ -56,8 +54,7 @@ class Handled:
 InputResult = Continue | Transform | Handled
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Text for the model's request. It is never written to the session log.
 
     Attributes:
@@ -71,15 +68,13 @@ class Block:
     order: int = 50
 
 
-@dataclass(frozen=True, slots=True)
-class ToolVerdict:
+class ToolVerdict(NamedTuple):
     """A veto on a tool call, with the sentence that the model reads."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """What one assistant message cost, in tokens."""
 
     input_tokens: int = 0
@@ -87,8 +82,7 @@ class Usage:
     cache_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(NamedTuple):
     """Who is present, and how private the conversation is.
 
     Attributes:

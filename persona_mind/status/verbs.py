@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
@@ -127,9 +126,9 @@ class MindVerbs(NamedTuple):
             waiting=self._waiting(scope),
             second_opinion=_second_opinion(),
             lacking=tuple(
-                words.LACKING[field.name]
-                for field in fields(self.host.capabilities)
-                if field.name in words.LACKING and not getattr(self.host.capabilities, field.name)
+                words.LACKING[name]
+                for name, there in self.host.capabilities._asdict().items()
+                if name in words.LACKING and not there
             ),
             warnings=tuple(
                 _warning(store) for store in stores if store.state in {"invalid", "unusable"} or store.withheld

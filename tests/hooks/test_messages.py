@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from persona_hooks import messages
+from persona_hooks import messages, work
 from persona_hooks.errors import InvalidError
-from persona_hooks.messages import CHANNELS, MESSAGES, CompanionQuery, Message, OwnerReply, Setting
+from persona_hooks.messages import CHANNELS, CompanionQuery, Message, OwnerReply, Setting
 from tests.support.corpus import Case, cases
 
+MESSAGES = (*messages.MESSAGES, *work.MESSAGES)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
@@ -40,7 +41,8 @@ def test_the_rejected_corpus_is_refused_by_field(case: Case) -> None:
 
 
 def test_the_corpus_holds_both_verdicts_on_every_message() -> None:
-    listed = {kind for kind in vars(messages).values() if isinstance(kind, type) and issubclass(kind, Message)}
+    named = [*vars(messages).values(), *vars(work).values()]
+    listed = {kind for kind in named if isinstance(kind, type) and issubclass(kind, Message)}
     declared = listed - {Message, messages.Closed}
     assert declared == {*MESSAGES, Setting}
     taken = {case.kind for case in cases(accepted=True)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from persona_hooks import messages
+from persona_hooks import messages, work
 
 if TYPE_CHECKING:
     from persona_hooks.messages import Message
@@ -42,7 +42,7 @@ def cases(kind: type[Message] | None = None, *, accepted: bool | None = None) ->
     corpus: dict[Literal["accepted", "rejected"], list[dict[str, Any]]] = json.loads(CORPUS.read_text("utf-8"))
     found = [
         Case(
-            getattr(messages, item["message"]),
+            (vars(messages) | vars(work))[item["message"]],
             item["case"],
             item["payload"],
             verdict == "accepted",

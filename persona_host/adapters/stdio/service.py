@@ -245,8 +245,7 @@ def _identity(params: Json) -> Identity:
 def _capabilities(host: Json) -> Capabilities:
     """Return everything, less what the host says that it lacks."""
     lacks = host.get("lacks", [])
-    known = Capabilities.__dataclass_fields__
-    return Capabilities(**{name: False for name in lacks if name in known})
+    return Capabilities(**{name: False for name in lacks if name in Capabilities._fields})
 
 
 def _text(params: Json, key: str) -> str:
