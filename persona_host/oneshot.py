@@ -91,7 +91,7 @@ def mind(place: Place, words: Sequence[str], *, as_json: bool, plain: bool) -> i
     card = in_shell(answer.card)
     if answer.details.get("reason") == "unknown_command":
         card = replace(card, hint="`persona mind --help` lists them all.")
-    return printed(replace(answer, card=card), as_json=as_json, plain=plain)
+    return printed(answer._replace(card=card), as_json=as_json, plain=plain)
 
 
 def tool(place: Place, name: str, arguments: str) -> int:

@@ -30,9 +30,10 @@ from persona_hooks.ports import Capabilities, Host, PluginState, Session
 from persona_hooks.turn import Turn
 from persona_hooks.verbs import Answer, Call, Origin, Outcome, Registry, perform, refusal, validate
 from persona_mind.facts.outcomes import Gone, Opened, Promoted, Recalled, Remembered
+from persona_mind.health.outcomes import Report
 from persona_mind.plugin import MindPlugin
 from persona_mind.safekeeping.outcomes import Erasure
-from persona_mind.status.outcomes import Overview, Report
+from persona_mind.status.outcomes import Overview
 
 if TYPE_CHECKING:
     import os

@@ -45,10 +45,10 @@ QUARANTINE: Final = {
 }
 STATUS: Final = {
     "mind.snapshot": "mind",
-    "mind.doctor": "mind doctor",
     "mind.off": "mind off",
     "mind.on": "mind on",
 }
+DOCTOR: Final = {"mind.doctor": "mind doctor"}
 ARCHIVE: Final = {"archive.export": "mind export", "archive.import": "mind import"}
 MIGRATION: Final = {"mind.migrate_persona": "mind migrate-persona"}
 SAFEKEEPING: Final = {
@@ -70,6 +70,7 @@ def offer(services: Services, registry: Registry) -> None:
         (SESSIONS, _sessions),
         (QUARANTINE, _quarantine),
         (STATUS, _status),
+        (DOCTOR, _doctor),
         (ARCHIVE, _archive),
         (MIGRATION, _migration),
         (SAFEKEEPING, _safekeeping),
@@ -121,17 +122,16 @@ def _quarantine(services: Services, registry: Registry) -> None:
 def _status(services: Services, registry: Registry) -> None:
     from persona_mind.status.verbs import MindVerbs  # noqa: PLC0415 - see the module's docstring
 
-    verbs = MindVerbs(
-        services.host,
-        services.access,
-        services.facts,
-        services.views,
-        services.backlog,
-        services.quarantine,
-        obstacle=services.obstacle,
-        preview=services.preview,
-        notice=services.notice,
-    )
+    counted = services.facts, services.views, services.backlog, services.quarantine
+    verbs = MindVerbs(services.access, *counted, preview=services.preview, notice=services.notice)
+    _reviewed(services, registry, verbs.verbs())
+
+
+def _doctor(services: Services, registry: Registry) -> None:
+    from persona_mind.health.verbs import MindDoctor  # noqa: PLC0415 - see the module's docstring
+
+    examined = services.facts, services.backlog, services.quarantine
+    verbs = MindDoctor(services.host, services.access, *examined, obstacle=services.obstacle)
     _reviewed(services, registry, verbs.verbs())
 
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from persona_mind.kernel.access import Access
+from persona_mind.kernel.entries import NOTE
 from persona_store.transaction import Profile
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from persona_mind.kernel.scope import Project, Scope
     from persona_mind.migration.background import Moving
     from persona_mind.notes.service import Notes
+    from persona_mind.notes.view import View as NotesView
     from persona_mind.quarantine.service import Quarantine
     from persona_mind.recall import Hit
     from persona_mind.recorder.service import Recorder, Request
@@ -169,7 +171,7 @@ class Services:
             self.facts,
             self.views,
             self.backlog,
-            notes=self.notes,
+            notes=self.noted,
             asked=self.asked,
             bus=self.host.bus,
             ui=self.host.ui,
@@ -208,6 +210,11 @@ class Services:
     def preview(self, session: Session, turn: Turn) -> str:
         """Return what the model would be given now."""
         return "\n\n".join(block.text for block in self.injection.preview(session, turn))
+
+    def noted(self, session: Session, scope: Scope) -> NotesView | None:
+        """Return the owner's notes of a conversation; None where it has none at all, and they need not be loaded."""
+        there = self.made("notes") or session.journal.branch(NOTE)
+        return self.notes.view(session, scope) if there else None
 
     def asked(self, session: Session, scope: Scope, request: Request) -> None:
         """Note what stands in a request."""

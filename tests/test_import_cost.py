@@ -94,11 +94,12 @@ def test_looking_at_memory_loads_neither_what_writes_nor_what_other_verbs_need(
         "persona_mind.backlog.verbs",
         "persona_mind.capture",
         "persona_mind.facts.verbs",
-        "persona_mind.notes.verbs",
+        "persona_mind.notes",
         "persona_mind.quarantine.verbs",
         "persona_mind.recall.index",
         "persona_mind.recall.rank",
         "persona_mind.recorder",
         "persona_mind.sessions",
+        "persona_mind.health",
     }
     assert not unwanted & modules

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 Level = Literal["info", "success", "warning", "error"]
@@ -17,19 +18,23 @@ COMPACT_LINES = 3
 COMPACT_COLUMNS = 100
 MIN_COLUMNS = 16
 
-# C0 and C1 controls but tab and line feed, which layout handles; bidi overrides would reorder a terminal line.
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-# A lone carriage return lets what follows overwrite the line; the others break lines in some terminals only.
-_BREAKS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
-# A lone surrogate cannot be encoded, and would end the host that prints it.
-_SURROGATES = re.compile("[\ud800-\udfff]")
-# OSC, DCS, SOS, PM, APC strings end at BEL or ST; CSI and two-byte escapes follow. Each has a 7-bit and an 8-bit form.
-# An unfinished string eats its line, as it would in a terminal.
-_SEQUENCES = re.compile(
-    r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c|$|(?=\n))"
-    r"|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]",
-    re.MULTILINE,
-)
+
+@cache
+def _unwanted() -> tuple[re.Pattern[str], ...]:
+    # C0 and C1 controls but tab and line feed, which layout handles; bidi overrides would reorder a terminal line.
+    controls = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+    # A lone carriage return lets what follows overwrite the line; the others break lines in some terminals only.
+    breaks = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+    # A lone surrogate cannot be encoded, and would end the host that prints it.
+    surrogates = re.compile("[\ud800-\udfff]")
+    # OSC, DCS, SOS, PM, APC strings end at BEL or ST; CSI and two-byte escapes follow. Each has a 7-bit and an 8-bit
+    # form. An unfinished string eats its line, as it would in a terminal.
+    sequences = re.compile(
+        r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c|$|(?=\n))"
+        r"|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]",
+        re.MULTILINE,
+    )
+    return breaks, sequences, controls, surrogates
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +63,11 @@ class Card:
 
 def sanitize(text: str) -> str:
     """Return ``text`` without terminal sequences and control characters; words and line breaks stay."""
-    plain = _CONTROLS.sub("", _SEQUENCES.sub("", _BREAKS.sub("\n", text)))
-    return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", plain).replace("\t", "    ")
+    if text.isprintable():
+        return text  # as nearly every line is; nothing is compiled for it
+    breaks, sequences, controls, surrogates = _unwanted()
+    plain = controls.sub("", sequences.sub("", breaks.sub("\n", text)))
+    return surrogates.sub("\N{REPLACEMENT CHARACTER}", plain).replace("\t", "    ")
 
 
 def quoted(text: str) -> tuple[str, ...]:

@@ -147,8 +147,7 @@ class Verb(Generic[P, O]):
 AnyVerb = Verb[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What came of a call, for any door.
 
     Attributes:

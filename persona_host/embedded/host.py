@@ -156,7 +156,7 @@ class EmbeddedHost:
         answer = self.runtime.command(line)
         if answer.details.get("reason") == "unknown_command":
             group = line.removeprefix("/").split()[0]
-            answer = replace(answer, card=replace(answer.card, hint=f"/help {group} tells what each of them does."))
+            answer = answer._replace(card=replace(answer.card, hint=f"/help {group} tells what each of them does."))
         self.screen.show(answered(answer))
         self.turns.drain()
 

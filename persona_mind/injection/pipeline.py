@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.access import Access
     from persona_mind.kernel.scope import Scope
-    from persona_mind.notes.service import Notes
+    from persona_mind.notes.view import View as NotesView
     from persona_mind.recorder.service import Request
 
 T = TypeVar("T")
@@ -97,7 +97,7 @@ class Injection:
         views: Views,
         backlog: Backlog,
         *,
-        notes: Notes,
+        notes: Callable[[Session, Scope], NotesView | None],
         asked: Callable[[Session, Scope, Request], None],
         bus: BusClient,
         ui: Ui,
@@ -173,8 +173,8 @@ class Injection:
         return seen if noted is None else replace(seen, noted=noted, known=seen.known + noted.known)
 
     def _noted(self, session: Session, scope: Scope, prompt: str, objectives: bool) -> Noted:  # noqa: FBT001 - one caller
-        view = self._notes.view(session, scope)
-        return choose_noted(view, prompt, self._facts.now(), objectives=objectives)
+        view = self._notes(session, scope)
+        return Noted() if view is None else choose_noted(view, prompt, self._facts.now(), objectives=objectives)
 
     def _choose(
         self,

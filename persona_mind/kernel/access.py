@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import ConflictError, RefusedError
@@ -63,7 +63,7 @@ class Access:
     def effective(self, session_id: str) -> MindSettings | None:
         """Return the settings of a session that has begun here as they work now, its switch included."""
         known = self._known.get(session_id)
-        return None if known is None else replace(known.settings, enabled=known.enabled and not known.incognito)
+        return None if known is None else known.settings._replace(enabled=known.enabled and not known.incognito)
 
     def enabled(self, session: Session) -> bool:
         """Return whether memory works in this session: not incognito, and the session's switch, else the setting."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from persona_hooks.messages import Setting, SettingsQuery, SettingsReply
 from persona_hooks.switches import is_no
@@ -24,8 +23,7 @@ BRAKES: Final = "brief.brakes"
 _OURS: Final = frozenset({ENABLED, CAPTURE, NUDGE, SESSIONS})
 
 
-@dataclass(frozen=True, slots=True)
-class MindSettings:
+class MindSettings(NamedTuple):
     """What the person set, as it was when the session began.
 
     Attributes:

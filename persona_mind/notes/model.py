@@ -10,10 +10,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from persona_hooks.naming import to_camel
 from persona_mind.kernel.approvals import RowApprovals
+from persona_mind.kernel.entries import NOTE
 from persona_mind.kernel.kinds import Kind
 from persona_mind.kernel.rowfields import RowId, RowOrigin, RowPersona, RowSession, units
 
-TYPE: Final = "pi-persona-mind-session-note"
+TYPE: Final = NOTE
 """The custom entry that holds one event."""
 VERSION: Final = 1
 

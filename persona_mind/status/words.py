@@ -11,7 +11,8 @@ from persona_mind.kernel.settings import ENABLED
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from persona_mind.status.outcomes import Overview, Report, Store, Switched
+    from persona_mind.health.outcomes import Report, Store
+    from persona_mind.status.outcomes import Overview, Switched
 
 _FENCE: Final = re.compile(r"</?persona-mind-[0-9a-f]+[ >]|$")
 

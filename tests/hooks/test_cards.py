@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wcwidth import iter_graphemes, wcswidth
 
-from persona_hooks.cards import COMPACT_LINES, MIN_COLUMNS, Card, clip, compact, one_line, render, sanitize
+from persona_hooks.cards import COMPACT_LINES, MIN_COLUMNS, Card, _unwanted, clip, compact, one_line, render, sanitize
 
 FAMILY = "👨‍👩‍👧‍👦"
 SCOTLAND = "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
@@ -50,6 +50,11 @@ HOSTILE = st.text(
 )
 def test_terminal_sequences_are_stripped_and_words_stay(written: str, shown: str) -> None:
     assert sanitize(written) == shown
+
+
+def test_what_can_be_printed_holds_nothing_to_take_out() -> None:
+    printable = "".join(char for char in map(chr, range(0x110000)) if char.isprintable())
+    assert not any(pattern.search(printable) for pattern in _unwanted())
 
 
 @given(HOSTILE)

@@ -1,0 +1,1 @@
+"""How the mind fares: ``mind.doctor``, which looks at every file of it."""

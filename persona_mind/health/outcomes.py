@@ -1,0 +1,78 @@
+"""The outcome of ``mind doctor``. It carries no text of a memory."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from persona_hooks.verbs import Outcome
+
+
+class Store(Outcome):
+    """How one file fares.
+
+    Attributes:
+        state: ``not created``, ``ok``, ``invalid`` (some rows cannot be read and are kept) or ``unusable``.
+        entries: How many rows it holds.
+        unreadable: How many of them cannot be read.
+        withheld: How many hold a text that breaks a rule now.
+        detail: What is wrong, in one line.
+    """
+
+    name: str
+    path: str
+    state: Literal["not created", "ok", "invalid", "unusable"]
+    entries: int = 0
+    unreadable: int = 0
+    withheld: int = 0
+    detail: str = ""
+
+
+class Finding(Outcome):
+    """One thing that safekeeping found, or put right before.
+
+    Attributes:
+        word: What, stable for programs.
+        weight: ``note`` needs nobody, ``warning`` and ``error`` do.
+        path: Below the profile's root where it can be.
+        advice: What to do.
+    """
+
+    word: str
+    weight: Literal["note", "warning", "error"]
+    path: str
+    advice: str
+
+
+class Report(Outcome):
+    """How the mind fares.
+
+    Attributes:
+        waiting: Calls in quarantine that wait for a person.
+        second_opinion: Whether the extra ``classifier`` judges what strangers bring: ``absent``, ``ready``, or
+            ``failed`` with the error's type.
+        lacking: What the host lacks, each with what it costs.
+        warnings: What needs a look.
+        backup: The name of the latest backup inside the profile; None where there is none.
+        findings: What safekeeping found over the whole profile.
+    """
+
+    root: str
+    host: str
+    enabled: bool
+    capture: str
+    nudge: bool
+    settings: dict[str, str]
+    provider: str
+    persona: str | None
+    segment: str
+    cwd: str
+    project: str
+    slug: str
+    home: bool
+    stores: tuple[Store, ...]
+    waiting: int
+    second_opinion: str
+    lacking: tuple[str, ...]
+    warnings: tuple[str, ...]
+    backup: str | None = None
+    findings: tuple[Finding, ...] = ()

@@ -1,0 +1,180 @@
+"""The verb ``mind.doctor``: how the mind and its files fare."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from persona_hooks.errors import PersonaError
+from persona_hooks.verbs import PEOPLE, NoParams, Verb
+from persona_mind.backlog.lines import shown as judged
+from persona_mind.facts.files import rows
+from persona_mind.facts.shown import shown
+from persona_mind.health.outcomes import Finding, Report, Store
+from persona_mind.status import words
+from persona_mind.status.params import Doctor
+from persona_store import second_opinion
+from persona_store.backup import dailies
+from persona_store.doctor import examine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from persona_hooks.ports import Host
+    from persona_hooks.verbs import AnyVerb, Call
+    from persona_mind.backlog.model import Item
+    from persona_mind.backlog.service import Backlog
+    from persona_mind.facts.model import Fact, Tier
+    from persona_mind.facts.service import Facts
+    from persona_mind.kernel.access import Access
+    from persona_mind.kernel.scope import Project, Scope
+    from persona_mind.quarantine.service import Quarantine
+    from persona_store.document import Document, Snapshot
+    from persona_store.transaction import Profile
+
+T = TypeVar("T")
+
+NAMES: Final[dict[Tier, str]] = {
+    "persona": "long-term",
+    "shared": "shared",
+    "project": "project",
+    "stm": "short-term",
+}
+
+
+class MindDoctor(NamedTuple):
+    """The verb over all of the mind's files.
+
+    Attributes:
+        host: What the host lends.
+        access: The gate.
+        facts: The service.
+        backlog: The backlog.
+        quarantine: What waits for a person.
+        obstacle: Returns why no reminders of a project are shown here, else None.
+    """
+
+    host: Host
+    access: Access
+    facts: Facts
+    backlog: Backlog
+    quarantine: Quarantine
+    obstacle: Callable[[Project], str | None]
+
+    def verbs(self) -> tuple[AnyVerb, ...]:
+        """Return it."""
+        return (Verb("mind.doctor", Doctor, "read", self.doctor, words.report, PEOPLE, "mind doctor"),)
+
+    def doctor(self, call: Call, _: NoParams) -> Report:
+        """Look at everything and touch nothing."""
+        scope = self.access.scope(call.session, call.owner)
+        settings = self.access.settings(call.session)
+        stores = tuple(
+            _examined(NAMES[tier], document, partial(_unsafe, tier))
+            for tier, document in self.facts.files.documents(scope)
+        )
+        stores += (_examined("backlog", self.backlog.files.document(scope.project), self._unsafe),)
+        stores += (_examined("quarantine", self.quarantine.document, lambda _: 0),)
+        findings = _findings(self.facts.files.profile)
+        known = {store.path for store in stores if store.state in {"invalid", "unusable"}}
+        obstacle = None if scope.project.home else self.obstacle(scope.project)
+        return Report(
+            root=str(self.facts.files.profile.root),
+            host=self.host.name,
+            enabled=self.access.enabled(call.session),
+            capture=settings.capture,
+            nudge=settings.nudge,
+            settings=dict(settings.sources),
+            provider=call.owner.provider,
+            persona=scope.persona,
+            segment=scope.segment,
+            cwd=str(call.session.cwd),
+            project=str(scope.project.root),
+            slug=scope.project.slug,
+            home=scope.project.home,
+            stores=stores,
+            waiting=self._waiting(scope),
+            second_opinion=_second_opinion(),
+            lacking=tuple(
+                words.LACKING[name]
+                for name, there in self.host.capabilities._asdict().items()
+                if name in words.LACKING and not there
+            ),
+            warnings=tuple(
+                _warning(store) for store in stores if store.state in {"invalid", "unusable"} or store.withheld
+            )
+            + tuple(
+                f"{found.path}: {found.word}"
+                for found in findings
+                if found.weight != "note" and str(self.facts.files.profile.root / found.path) not in known
+            )
+            + ((obstacle,) if obstacle else ())
+            + tuple(f"plugin {item.name}: {item.detail}" for item in self.host.state() if item.state != "loaded"),
+            backup=_latest_backup(self.facts.files.profile),
+            findings=findings,
+        )
+
+    def _waiting(self, scope: Scope) -> int:
+        try:
+            return len(self.quarantine.waiting(scope))
+        except PersonaError:
+            return 0  # its store is among those that are unusable
+
+    def _unsafe(self, snapshot: Snapshot[Item]) -> int:
+        now = self.backlog.now()
+        return sum(bool(judged(item, now).withheld) for item in snapshot.values)
+
+
+def _findings(profile: Profile) -> tuple[Finding, ...]:
+    try:
+        found = examine(profile)
+    except PersonaError as error:
+        return (Finding(word=error.reason, weight="error", path=str(profile.root), advice=error.message),)
+    told = [Finding(word=one.word, weight=one.weight, path=one.path, advice=one.advice) for one in found]
+    return tuple(
+        one.model_copy(update={"advice": f"{one.advice}: `/mind merge`"}) if one.word == "conflict_copy" else one
+        for one in told
+    )
+
+
+def _latest_backup(profile: Profile) -> str | None:
+    try:
+        return next(reversed(dailies(profile.root)), None)
+    except OSError:
+        return None  # what is wrong with it stands among the findings
+
+
+def _second_opinion() -> str:
+    found = second_opinion.state()
+    return f"{found.word} ({found.reason})" if found.reason else found.word
+
+
+def _unsafe(tier: Tier, snapshot: Snapshot[Fact]) -> int:
+    return sum(bool(shown(held).withheld) for held in rows(tier, snapshot))
+
+
+def _examined(name: str, document: Document[T], unsafe: Callable[[Snapshot[T]], int]) -> Store:
+    path = str(document.path)
+    try:
+        snapshot = document.read()
+    except PersonaError as error:
+        return Store(name=name, path=path, state="unusable", detail=error.message)
+    damage = snapshot.damage
+    if not snapshot.sequence and not snapshot.rows and damage is None:
+        return Store(name=name, path=path, state="not created")
+    withheld = unsafe(snapshot)
+    return Store(
+        name=name,
+        path=path,
+        state="invalid" if snapshot.invalid or damage else "ok",
+        entries=len(snapshot.rows),
+        unreadable=snapshot.invalid,
+        withheld=withheld,
+        detail=f"{damage.reason}: read from its previous version, the last change may be lost" if damage else "",
+    )
+
+
+def _warning(store: Store) -> str:
+    if store.withheld and store.state == "ok":
+        return f"{store.name}: {store.withheld} entries are withheld, their text breaks a rule"
+    return f"{store.name} is {store.state}; nothing was changed ({store.path})"
