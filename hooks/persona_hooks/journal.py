@@ -29,7 +29,7 @@ from persona_hooks.logformat import (
     plain,
 )
 from persona_hooks.logtree import LogTree
-from persona_hooks.ports import Entry, Receipt
+from persona_hooks.ports import Appended, Entry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,7 +99,7 @@ class SessionLog(ABC):
             self._refresh()
             return list(self._tree.entries)
 
-    def append(self, guard: Guard, custom_type: str, data: Mapping[str, Any]) -> Receipt:
+    def append(self, guard: Guard, custom_type: str, data: Mapping[str, Any]) -> Appended:
         """Append a custom entry, or refuse.
 
         Raises:
@@ -113,7 +113,7 @@ class SessionLog(ABC):
         """
         return self._add("custom", custom_type, data, guard)
 
-    def message(self, role: str, content: Any, **more: Any) -> Receipt:  # noqa: ANN401 - JSON
+    def message(self, role: str, content: Any, **more: Any) -> Appended:  # noqa: ANN401 - JSON
         """Append a message of the conversation; the first one creates the file. Errors are those of ``append``.
 
         Args:
@@ -123,7 +123,7 @@ class SessionLog(ABC):
         """
         return self._add("message", None, {"role": role, "content": content, **more})
 
-    def record(self, kind: str, data: Mapping[str, Any]) -> Receipt:
+    def record(self, kind: str, data: Mapping[str, Any]) -> Appended:
         """Append an entry of a type of the host's own, ``model_change`` for instance. Errors as for ``append``."""
         return self._add(kind, None, data)
 
@@ -156,7 +156,7 @@ class SessionLog(ABC):
             self._refresh()
             return self._tree.path_to(entry_id)
 
-    def _add(self, kind: str, custom_type: str | None, data: Mapping[str, Any], guard: Guard | None = None) -> Receipt:
+    def _add(self, kind: str, custom_type: str | None, data: Mapping[str, Any], guard: Guard | None = None) -> Appended:
         values = plain(data)
 
         def make() -> Entry:
@@ -169,7 +169,7 @@ class SessionLog(ABC):
             entry, durable = self._commit(make, is_message=kind == "message")
         for listener in tuple(self._listeners):
             listener(entry)
-        return Receipt(entry.id, entry.parent_id, durable)
+        return Appended(entry.id, entry.parent_id, durable)
 
     def _check(self, guard: Guard) -> None:
         if guard.session_id != self.session_id:

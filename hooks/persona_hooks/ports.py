@@ -81,7 +81,7 @@ class Entry:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Receipt(NamedTuple):
+class Appended(NamedTuple):
     """What became of an append.
 
     Attributes:
@@ -119,7 +119,7 @@ class Journal(Protocol):
     def entries(self) -> list[Entry]:
         """Return every entry of every branch, in the order of writing."""
 
-    def append(self, guard: Guard, custom_type: str, data: Mapping[str, Any]) -> Receipt:
+    def append(self, guard: Guard, custom_type: str, data: Mapping[str, Any]) -> Appended:
         """Append a custom entry, or refuse.
 
         Raises:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from persona_hooks.errors import BusyError, ConflictError, StorageError, UncertainError
-from persona_hooks.ports import Entry, Receipt
+from persona_hooks.ports import Appended, Entry
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +100,7 @@ class RemoteJournal:
             self._sync()
             return list(self._entries)
 
-    def append(self, guard: Guard, custom_type: str, data: Mapping[str, Any]) -> Receipt:
+    def append(self, guard: Guard, custom_type: str, data: Mapping[str, Any]) -> Appended:
         """Append a custom entry, or refuse.
 
         Raises:
@@ -121,7 +121,7 @@ class RemoteJournal:
             raise UncertainError("The host answered an append in a form unknown here.", reason="bad_answer") from None
         self._leaf = entry.id
         self._on_append(entry)
-        return Receipt(entry.id, entry.parent_id, durable)
+        return Appended(entry.id, entry.parent_id, durable)
 
     def _sync(self) -> None:
         """Fetch what was appended since the last time: a log only grows, and a long one must not cross again."""
