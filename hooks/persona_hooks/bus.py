@@ -16,6 +16,8 @@ from persona_hooks.messages import Message
 M = TypeVar("M", bound=Message)
 Handler = Callable[[Message], object]
 Unsubscribe = Callable[[], None]
+Outside = Callable[[Message], "list[Reply] | None"]
+"""Answers a query from beyond this process; None where the plugins' own providers are asked."""
 
 
 class Reply(NamedTuple):
@@ -45,10 +47,15 @@ class Bus:
     """The shared bus of one host runtime.
 
     ``report`` receives ``(plugin, channel, error)`` whenever a listener raises; the others still run.
+
+    Attributes:
+        outside: Set by a host that has a bus of its own: what is answered there counts in place of what is answered
+            here. No plugin can set it.
     """
 
     def __init__(self, report: Callable[[str, str, Exception], None]) -> None:
         self.report = report
+        self.outside: Outside | None = None
         self._providers: dict[str, list[_Registration]] = {}
         self._listeners: dict[str, list[_Registration]] = {}
         self._clients: dict[str, list[BusClient]] = {}
@@ -67,6 +74,8 @@ class Bus:
         A provider that returns None has nothing to say and is left out; one that raises is reported in its reply,
         since an error is not the same as silence.
         """
+        if self.outside is not None and (answered := self.outside(request)) is not None:
+            return answered
         replies: list[Reply] = []
         for registration in self._at(self._providers, request.channel):
             try:
