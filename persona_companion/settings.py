@@ -4,7 +4,8 @@
      "models":  {"default": "openai:NAME",
                  "routing": {"model": "openai:NAME", "baseUrl": "http://localhost:8000/v1", "apiKeyEnv": "MY_KEY"}},
      "mind":    {"enabled": true, "capture": "auto", "nudge": true},
-     "sessions": {"recall": true}}
+     "sessions": {"recall": true},
+     "language": "it"}
 
 Every key may be left out, and unknown keys are kept. A malformed value is named with file and field and counts as the
 most careful one that is allowed (a mind that is off, say), never as the default; a file that is no JSON object is never
@@ -26,6 +27,7 @@ from persona_companion.roles import ROLES, Role, resolve
 from persona_hooks.errors import CorruptError, PersonaError
 from persona_hooks.messages import Setting
 from persona_hooks.naming import to_camel
+from persona_hooks.speech import ENGLISH, chosen
 from persona_hooks.switches import is_no
 
 if TYPE_CHECKING:
@@ -90,6 +92,8 @@ _CAREFUL: Final[Mapping[str, Mapping[str, object]]] = {
     "sessions": {"recall": False},
 }
 
+_LANGUAGE: Final = "language"
+
 S = TypeVar("S", bound=_Section)
 
 
@@ -103,6 +107,7 @@ class Settings:
         mind: The mind's preferences.
         sessions: What may be done with past conversations.
         models: The roles that have a model of their own.
+        language: In which a person is spoken to; None where the environment decides.
         faults: What is malformed, by field.
         present: The dotted names of the settings that stand in the file.
         unreadable: Why the file as a whole cannot be read; None where it can.
@@ -113,6 +118,7 @@ class Settings:
     mind: MindSection = field(default_factory=MindSection)
     sessions: SessionsSection = field(default_factory=SessionsSection)
     models: Mapping[Role, ModelSection] = field(default_factory=dict)
+    language: str | None = None
     faults: tuple[Fault, ...] = ()
     present: frozenset[str] = frozenset()
     unreadable: PersonaError | None = None
@@ -154,7 +160,8 @@ class Settings:
             self.setting("mind.nudge", self.mind.nudge),
             self.setting("sessions.recall", self.sessions.recall),
         )
-        return (*found, *self._models())
+        spoken = () if self.language is None else (self.setting(_LANGUAGE, self.language),)
+        return (*found, *spoken, *self._models())
 
     def _models(self) -> Iterable[Setting]:
         """Yield every role's model; a role without one of its own has the default's."""
@@ -263,7 +270,16 @@ def _parse(path: Path, values: Mapping[str, Any]) -> Settings:
     mind = _section(MindSection, values, "mind", path, faults)
     sessions = _section(SessionsSection, values, "sessions", path, faults)
     models = _models(values.get("models"), path, faults)
-    return Settings(path, persona, mind, sessions, models, tuple(faults), frozenset(_names(values)))
+    language = _language(values.get(_LANGUAGE), path, faults)
+    return Settings(path, persona, mind, sessions, models, language, tuple(faults), frozenset(_names(values)))
+
+
+def _language(raw: object, path: Path, faults: list[Fault]) -> str | None:
+    if raw is None or (isinstance(raw, str) and chosen({}, raw) != ENGLISH):
+        return raw
+    if raw != ENGLISH:
+        faults.append(Fault(path, f'{_LANGUAGE} must name a language, such as "it"', field=_LANGUAGE, fatal=False))
+    return ENGLISH
 
 
 def _section(kind: type[S], values: Mapping[str, Any], name: str, path: Path, faults: list[Fault]) -> S:

@@ -2,3 +2,7 @@
 
 It reaches plugins only through entry points and the verbs they register.
 """
+
+from persona_hooks.speech import speaks
+
+speaks(__name__)

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+from contextvars import copy_context
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,8 +47,8 @@ class SystemScheduler:
         return time.monotonic()
 
     def call_later(self, seconds: float, action: Callable[[], None]) -> Handle:
-        """Run ``action`` once after ``seconds``; a pending timer does not keep the process alive."""
-        timer = threading.Timer(seconds, action)
+        """Run ``action`` once after ``seconds``, in the caller's context; a pending timer does not keep the process."""
+        timer = threading.Timer(seconds, copy_context().run, (action,))
         timer.daemon = True
         timer.start()
         return timer

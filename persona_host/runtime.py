@@ -7,16 +7,18 @@ It is synchronous; a host with an event loop calls it from a thread. Each door (
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_hooks.bus import Bus
 from persona_hooks.commands import parse_line, parse_words, usage
 from persona_hooks.dispatch import Dispatched, Dispatcher
 from persona_hooks.errors import ConflictError, InvalidError, NotFoundError, PersonaError, UncertainError
-from persona_hooks.messages import Setting, SettingsQuery, SettingsReply
+from persona_hooks.messages import OwnerChanged, Setting, SettingsQuery, SettingsReply
 from persona_hooks.owner import live_owner
 from persona_hooks.ports import Capabilities, Host, PluginState, Session, SessionReason
 from persona_hooks.specs import Block, Continue, Handled, InputResult, InputSource, Renderer, Transform
+from persona_hooks.speech import Voice, chosen, speaking
 from persona_hooks.tools import Tool, tools, verb_of
 from persona_hooks.turn import Turn
 from persona_hooks.verbs import Answer, Audience, Call, Origin, Registry, perform, refusal, validate
@@ -24,9 +26,10 @@ from persona_host.loading import Found, entry_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from persona_hooks.bus import BusClient
+    from persona_hooks.bus import BusClient, Outside
     from persona_hooks.cards import Card
     from persona_hooks.commands import Command
     from persona_hooks.dispatch import Late
@@ -123,6 +126,8 @@ class Runtime:
         self._ports = (ui, models, scheduler)
         self._generation = 0
         self._session: Session | None = None
+        self._settled = True
+        self._voice = Voice(self._language)
 
     @classmethod
     def start(cls, setup: Setup, *, ui: Ui, models: Models, scheduler: Scheduler) -> Runtime:
@@ -131,8 +136,21 @@ class Runtime:
         A plugin that cannot be loaded is left out, recorded in ``states()`` and never takes the host down.
         """
         runtime = cls(setup, ui=ui, models=models, scheduler=scheduler)
-        runtime._load()
+        with runtime.speaking():
+            runtime._load()
         return runtime
+
+    def speaking(self) -> AbstractContextManager[None]:
+        """Word whatever is said inside in this runtime's language: the setting ``language``, else the environment's.
+
+        Every method here does so by itself; a host enters it around words of its own.
+        """
+        return speaking(self._voice)
+
+    def _language(self) -> tuple[str, bool]:
+        setting = None if self._session is None else self.settings().get("language")
+        # Until a session has started, nobody may have answered for its settings.
+        return chosen(self.setup.environ, setting and setting.value), self._settled
 
     def _load(self) -> None:
         def builder(name: str, load: Callable[[], Callable[[Host], object]]) -> Callable[[], object]:
@@ -177,6 +195,24 @@ class Runtime:
         """
         return live_owner(self._client, self.session.id, self.session.seat)
 
+    def answered_outside(self, outside: Outside) -> None:
+        """Let the host's own bus answer queries first: see ``Bus.outside``."""
+        self._bus.outside = outside
+
+    def owner_changed(self) -> None:
+        """Tell the plugins that the owner of the open session is another one; where there is none, nobody is told."""
+        with suppress(PersonaError):
+            owner = self.owner()
+            self._client.publish(
+                OwnerChanged(
+                    provider=owner.provider,
+                    session_id=owner.session_id,
+                    seat=owner.seat,
+                    ready=True,
+                    persona=owner.persona,
+                )
+            )
+
     def open(
         self,
         journal: Journal,
@@ -212,7 +248,10 @@ class Runtime:
             incognito=incognito,
             shared=shared,
         )
+        self._settled = False
         self.fire("session_start")
+        self._settled = True
+        self._voice.forget()
         return self._session
 
     def shut_session(self) -> None:
@@ -232,7 +271,8 @@ class Runtime:
     def fire(self, hook: str, **payload: Any) -> Dispatched:  # noqa: ANN401 - each hook has its own payload
         """Call ``hook`` for the open session, within its budget."""
         session = self.session
-        return self._dispatcher.call(hook, self._turn(session), session=session, **payload)
+        with self.speaking():
+            return self._dispatcher.call(hook, self._turn(session), session=session, **payload)
 
     def input(self, text: str, source: InputSource = "interactive") -> InputResult:
         """Return what becomes of a person's text: it goes on, perhaps changed, or it was answered."""
@@ -249,7 +289,8 @@ class Runtime:
     def settled(self, *, aborted: bool = False) -> list[Card]:
         """Say that nothing more will happen until a person speaks; return the cards of work that came late."""
         self.fire("agent_settled", aborted=aborted)
-        return [card for item in self._dispatcher.late() if (card := _told(item)) is not None]
+        with self.speaking():
+            return [card for item in self._dispatcher.late() if (card := _told(item)) is not None]
 
     def call(
         self,
@@ -266,6 +307,20 @@ class Runtime:
 
         Once ``wanted`` says no, because whoever asked has given up, nothing more is begun.
         """
+        with self.speaking():
+            return self._called(name, arguments, session, origin, audience, lax=lax, wanted=wanted)
+
+    def _called(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        session: Session,
+        origin: Origin,
+        audience: Audience,
+        *,
+        lax: bool,
+        wanted: Callable[[], bool],
+    ) -> Answer:
         try:
             verb = self.registry.get(name)
             if audience not in verb.shown_to:
@@ -295,7 +350,7 @@ class Runtime:
         try:
             name, rest = verb_of(self.registry, tool, arguments, audience)
         except PersonaError as error:
-            return refusal(tool, error)
+            return self._refusal(tool, error)
         return self.call(name, rest, session=self.session, origin=origin, audience=audience, wanted=wanted)
 
     def command(self, line: str | Sequence[str], *, audience: Audience = "person") -> Answer:
@@ -305,7 +360,7 @@ class Runtime:
                 parse_line(self.registry, line) if isinstance(line, str) else parse_words(self.registry, line)
             )
         except PersonaError as error:
-            return refusal("command", error)
+            return self._refusal("command", error)
         return self.call(
             found.verb.name, found.arguments, session=self.session, origin="user", audience=audience, lax=True
         )
@@ -343,17 +398,22 @@ class Runtime:
         renderer = self._renderings.get(entry.custom_type)
         if renderer is None:
             return None
-        try:
-            return renderer(self.session, entry.data)
-        except PersonaError as error:
-            return refusal("render", error).card
-        except Exception as error:  # noqa: BLE001 - as in ``call``
-            self._report(str(entry.custom_type), "render", error)
-            return refusal("render", _fault("This card", error)).card
+        with self.speaking():
+            try:
+                return renderer(self.session, entry.data)
+            except PersonaError as error:
+                return refusal("render", error).card
+            except Exception as error:  # noqa: BLE001 - as in ``call``
+                self._report(str(entry.custom_type), "render", error)
+                return refusal("render", _fault("This card", error)).card
 
     def renders(self) -> list[str]:
         """Return the types of custom entries that ``render`` makes a card of."""
         return self._renderings.types()
+
+    def _refusal(self, name: str, error: PersonaError) -> Answer:
+        with self.speaking():
+            return refusal(name, error)
 
     def states(self) -> list[PluginState]:
         """Return how each plugin fares, those that were left out included."""

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from persona_hooks.speech import speaks
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from persona_mind.library import Mind
 
 __all__ = ["open"]
+
+speaks(__name__)
 
 
 def open(  # noqa: A001 - read as persona_mind.open

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 import unicodedata
+from contextvars import copy_context
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args
@@ -273,8 +274,8 @@ class _Clocks:
         return time.monotonic()
 
     def call_later(self, seconds: float, action: Callable[[], None]) -> Handle:
-        """Run ``action`` once after ``seconds``."""
-        timer = threading.Timer(seconds, action)
+        """Run ``action`` once after ``seconds``, in the caller's context."""
+        timer = threading.Timer(seconds, copy_context().run, (action,))
         timer.daemon = True
         timer.start()
         return timer

@@ -17,7 +17,7 @@ HOMES = {"persona_hooks": ROOT / "hooks" / "persona_hooks"} | {
 }
 MAY_IMPORT = {
     "persona_hooks": (),
-    "persona_store": ("persona_hooks.errors",),
+    "persona_store": ("persona_hooks.errors", "persona_hooks.speech"),
     "persona_companion": ("persona_hooks", "persona_store"),
     "persona_mind": ("persona_hooks", "persona_store"),
     "persona_host": ("persona_hooks", "persona_store"),

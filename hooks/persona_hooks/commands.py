@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_hooks.errors import InvalidError, NotFoundError
 from persona_hooks.fields import Parameter, parameters_of
+from persona_hooks.speech import phrase
 from persona_hooks.verbs import Place
 
 if TYPE_CHECKING:
@@ -120,10 +121,18 @@ def _unknown(registry: Registry, texts: Sequence[str]) -> NotFoundError:
     """Return the refusal of a command that nobody knows: what is nearest to it, and what there is at its first word."""
     commands = [verb.command for verb in registry if verb.command]
     below = ", ".join(following(commands, texts[:1])) if texts else ""
-    known = f"/{texts[0]} followed by {below}" if below else ", ".join(f"/{word}" for word in following(commands, ()))
+    known: str = phrase("none")
+    if below:
+        known = phrase("/{first} followed by {next}", first=texts[0], next=below)
+    elif commands:
+        known = ", ".join(f"/{word}" for word in following(commands, ()))
     meant = nearest(commands, texts)
-    hint = f" Did you mean /{meant}?" if meant else ""
-    return NotFoundError(f"There is no such command.{hint} Known here: {known or 'none'}.", reason="unknown_command")
+    title = phrase("There is no such command. Known here: {known}.", known=known)
+    if meant:
+        title = phrase(
+            "There is no such command. Did you mean /{meant}? Known here: {known}.", meant=meant, known=known
+        )
+    return NotFoundError(title, reason="unknown_command")
 
 
 def following(commands: Iterable[str], words: Sequence[str]) -> list[str]:
@@ -178,10 +187,14 @@ class _Arguments:
         name, equals, value = word.text.partition("=")
         parameter = self._options.get(name)
         if parameter is None:
-            known = ", ".join(item.option for item in self._parameters if item.place is None) or "none"
+            known = ", ".join(item.option for item in self._parameters if item.place is None) or phrase("none")
             raise InvalidError(
-                f"/{self._verb.command}: no such option. It knows: {known}. "
-                'Text that begins with -- goes in double quotes, or after "--".',
+                phrase(
+                    "/{command}: no such option. It knows: {known}. Text that begins with -- goes in double quotes, "
+                    'or after "--".',
+                    command=self._verb.command,
+                    known=known,
+                ),
                 field="option",
             )
         if equals:
@@ -191,7 +204,9 @@ class _Arguments:
         elif queue:
             self._set(parameter, queue.pop().text)
         else:
-            raise InvalidError(f"/{self._verb.command}: {name} needs a value.", field=parameter.name)
+            raise InvalidError(
+                phrase("/{command}: {name} needs a value.", command=self._verb.command, name=name), field=parameter.name
+            )
 
     def _set(self, parameter: Parameter, value: str) -> None:
         if parameter.many:
@@ -212,7 +227,12 @@ class _Arguments:
                     self._set(parameter, text)
                 words = []
         if words:
-            raise InvalidError(f"/{self._verb.command}: too many words. Form: {usage(self._verb)}", field="words")
+            raise InvalidError(
+                phrase(
+                    "/{command}: too many words. Form: {usage}", command=self._verb.command, usage=usage(self._verb)
+                ),
+                field="words",
+            )
 
 
 def _as_written(words: list[_Word]) -> str:

@@ -31,7 +31,8 @@ class PersonaError(Exception):
     """The base of every error this project raises on purpose.
 
     Args:
-        message: One sentence for a person: what happened and what to do. Never a memory's text.
+        message: One sentence for a person: what happened and what to do, as a ``phrase`` where a card may show it.
+            Never a memory's text.
         reason: A short stable word for programs, such as ``"no_companion"``; defaults to the branch's own.
         changed: Whether the operation changed anything: ``"yes"``, ``"no"`` or ``"unknown"``.
         details: Further facts for programs: a path, a field, an owner, a rule, a limit.

@@ -30,6 +30,7 @@ from persona_hooks.logformat import (
 )
 from persona_hooks.logtree import LogTree
 from persona_hooks.ports import Appended, Entry
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -173,11 +174,17 @@ class SessionLog(ABC):
 
     def _check(self, guard: Guard) -> None:
         if guard.session_id != self.session_id:
-            raise ConflictError("This belongs to another session; nothing was written.", reason="foreign_session")
+            raise ConflictError(
+                phrase("This belongs to another session; nothing was written."), reason="foreign_session"
+            )
         if guard.generation != self.generation:
-            raise ConflictError("The session was replaced meanwhile; nothing was written.", reason="stale_session")
+            raise ConflictError(
+                phrase("The session was replaced meanwhile; nothing was written."), reason="stale_session"
+            )
         if guard.leaf is not None and guard.leaf != (self._tree.leaf or ""):
-            raise ConflictError("The conversation went on meanwhile; nothing was written.", reason="branch_moved")
+            raise ConflictError(
+                phrase("The conversation went on meanwhile; nothing was written."), reason="branch_moved"
+            )
 
     @abstractmethod
     def _refresh(self) -> None:
@@ -324,7 +331,9 @@ class JsonlJournal(SessionLog):
         """Read the whole file, in the place of what is known of it."""
         cursor = LogCursor(self._path)
         if cursor.header.session_id != self.session_id:
-            raise ConflictError(f"{self._path} holds another session.", reason="foreign_session", path=str(self._path))
+            raise ConflictError(
+                phrase("{path} holds another session.", path=self._path), reason="foreign_session", path=str(self._path)
+            )
         tree, leaf = LogTree(), self._tree.leaf
         cursor.read(tree)
         if leaf is not None and leaf in tree:
@@ -393,7 +402,8 @@ class JsonlJournal(SessionLog):
             self._refresh()
             if self._cursor is None or self._header.version > VERSION:
                 raise UnsupportedVersionError(
-                    f"{self._path} was written by a newer release; it is left untouched.", path=str(self._path)
+                    phrase("{path} was written by a newer release; it is left untouched.", path=self._path),
+                    path=str(self._path),
                 )
             entries = make()
             if entries:
@@ -412,4 +422,6 @@ def _fresh_session() -> str:
 
 
 def _occupied(path: Path) -> ConflictError:
-    return ConflictError(f"{path} exists already; it was left alone.", reason="exists", path=str(path))
+    return ConflictError(
+        phrase("{path} exists already; it was left alone.", path=path), reason="exists", path=str(path)
+    )

@@ -1,7 +1,8 @@
 """Lanes: the thread on which one plugin's implementations run, one after the other.
 
 A plugin that hangs blocks its own lane and nothing else. Threads are daemons, so that a hung plugin cannot keep the
-process alive, and are made at the first job, since most processes never fire most hooks.
+process alive, and are made at the first job, since most processes never fire most hooks. A lane works for one runtime,
+whose context (the language it speaks) it copies then.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import inspect
 import threading
 from contextlib import suppress
+from contextvars import copy_context
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
@@ -55,7 +57,9 @@ class ThreadLane:
         if self._thread is None:
             with self._starting:
                 if self._thread is None:
-                    self._thread = threading.Thread(target=self._serve, name=f"persona:{self._name}", daemon=True)
+                    self._thread = threading.Thread(
+                        target=copy_context().run, args=(self._serve,), name=f"persona:{self._name}", daemon=True
+                    )
                     self._thread.start()
 
     def inside(self) -> bool:
@@ -109,7 +113,10 @@ class LoopLane:
                 self._loop = self._queue = None
                 ready = threading.Event()
                 self._thread = threading.Thread(
-                    target=self._run, args=(ready,), name=f"persona:{self._name}:loop", daemon=True
+                    target=copy_context().run,
+                    args=(self._run, ready),
+                    name=f"persona:{self._name}:loop",
+                    daemon=True,
                 )
                 self._thread.start()
                 ready.wait()

@@ -25,6 +25,7 @@ from persona_hooks.errors import (
     UncertainError,
 )
 from persona_hooks.logformat import MAX_LOG
+from persona_hooks.speech import phrase, thousands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,10 +123,12 @@ def locked(path: Path) -> Iterator[IO[bytes]]:
     try:
         file = lock.acquire()
     except portalocker.AlreadyLocked as error:
-        raise BusyError(f"{path} is in use by another process; nothing was changed.", path=str(path)) from error
+        raise BusyError(
+            phrase("{path} is in use by another process; nothing was changed.", path=path), path=str(path)
+        ) from error
     except FileNotFoundError as error:
         raise ConflictError(
-            f"{path} was removed while it was in use; nothing was written. Start a new session.",
+            phrase("{path} was removed while it was in use; nothing was written. Start a new session.", path=path),
             reason="log_removed",
             path=str(path),
         ) from error
@@ -146,7 +149,9 @@ def _release(path: Path, lock: portalocker.Lock[IO[bytes]]) -> None:
     try:
         lock.release()
     except (LockException, OSError) as error:
-        raise UncertainError(f"{path} could not be unlocked; what was written stands.", path=str(path)) from error
+        raise UncertainError(
+            phrase("{path} could not be unlocked; what was written stands.", path=path), path=str(path)
+        ) from error
 
 
 def append(file: IO[bytes], path: Path, content: bytes) -> None:
@@ -174,7 +179,7 @@ def append(file: IO[bytes], path: Path, content: bytes) -> None:
     except OSError as error:
         # Never tried again on this descriptor: the kernel may have dropped the pages and would then report success.
         raise UncertainError(
-            f"{path}: the last entry was written, but the disk did not confirm it.", path=str(path)
+            phrase("{path}: the last entry was written, but the disk did not confirm it.", path=path), path=str(path)
         ) from error
 
 
@@ -184,7 +189,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         # Without O_NONBLOCK a FIFO at this path would hang the open for ever.
         descriptor = os.open(path, os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY)
     except FileNotFoundError as error:
-        raise NotFoundError(f"{path} does not exist.", path=str(path)) from error
+        raise NotFoundError(phrase("{path} does not exist.", path=path), path=str(path)) from error
     except OSError as error:
         raise _storage(path, error) from error
     try:
@@ -209,13 +214,17 @@ def _refusals(path: Path) -> Iterator[None]:
 
 def _check_regular(path: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise CorruptError(f"{path} is not a regular file.", path=str(path))
+        raise CorruptError(phrase("{path} is not a regular file.", path=path), path=str(path))
 
 
 def _check_size(path: Path, length: int) -> None:
     if length > MAX_LOG:
         raise CapacityError(
-            f"{path}: a session log may be {MAX_LOG:,} bytes long. Fork it, or start a new session.",
+            phrase(
+                "{path}: a session log may be {limit} bytes long. Fork it, or start a new session.",
+                path=path,
+                limit=thousands(MAX_LOG),
+            ),
             limit="log",
             path=str(path),
         )
@@ -273,11 +282,13 @@ def _sync_directory(path: Path) -> None:
     except OSError as error:
         # Some network file systems do not know it; they order renames themselves.
         if error.errno not in {errno.EINVAL, errno.EOPNOTSUPP}:
-            raise UncertainError(f"{path} was created, but the disk did not confirm it.", path=str(path)) from error
+            raise UncertainError(
+                phrase("{path} was created, but the disk did not confirm it.", path=path), path=str(path)
+            ) from error
 
 
 def _storage(path: Path, error: Exception) -> StorageError | CorruptError:
     if isinstance(error, OSError) and error.errno == errno.ELOOP:
-        return CorruptError(f"{path} is a link, which is not followed.", path=str(path))
+        return CorruptError(phrase("{path} is a link, which is not followed.", path=path), path=str(path))
     why = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else type(error).__name__
-    return StorageError(f"{path}: {why}; nothing was changed.", path=str(path))
+    return StorageError(phrase("{path}: {why}; nothing was changed.", path=path, why=why), path=str(path))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from persona_hooks.errors import CapacityError, CorruptError, InvalidError
 from persona_hooks.ports import Entry
+from persona_hooks.speech import phrase, thousands
 from persona_hooks.wellformed import is_id, is_path
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def parse_header(line: bytes, path: str) -> Header:
         and (parent is None or isinstance(parent, str))
     )
     if not valid:
-        raise CorruptError(f"{path} does not begin with the header of a session log.", path=path)
+        raise CorruptError(phrase("{path} does not begin with the header of a session log.", path=path), path=path)
     return Header(str(texts[0]), str(texts[1]), str(texts[2]), parent, int(str(version)))
 
 
@@ -128,7 +129,12 @@ def encode_entry(entry: Entry) -> bytes:
     encoded = _dumps(line)
     if len(encoded) > MAX_LINE:
         raise CapacityError(
-            f"An entry of the session log may be {MAX_LINE:,} bytes long, not {len(encoded):,}.", limit="log_line"
+            phrase(
+                "An entry of the session log may be {limit} bytes long, not {encoded}.",
+                limit=thousands(MAX_LINE),
+                encoded=thousands(len(encoded)),
+            ),
+            limit="log_line",
         )
     return encoded
 
@@ -176,7 +182,7 @@ def _dumps(value: dict[str, Any]) -> bytes:
     try:
         return json.dumps(value, allow_nan=False, separators=(",", ":")).encode("ascii") + b"\n"
     except (TypeError, ValueError, RecursionError):
-        raise InvalidError("An entry of the session log must be made of JSON values.", field="data") from None
+        raise InvalidError(phrase("An entry of the session log must be made of JSON values."), field="data") from None
 
 
 def _loads(line: bytes) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from persona_hooks.errors import NotFoundError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from persona_hooks.ports import Entry
@@ -64,7 +65,7 @@ class LogTree:
             NotFoundError: There is no such entry.
         """
         if entry_id is not None and entry_id not in self:
-            raise NotFoundError("There is no entry of that id in this session.", field="entry_id")
+            raise NotFoundError(phrase("There is no entry of that id in this session."), field="entry_id")
         self.leaf = entry_id
 
     def path_to(self, entry_id: str | None) -> list[Entry]:
@@ -74,7 +75,7 @@ class LogTree:
             NotFoundError: There is no such entry.
         """
         if entry_id is not None and entry_id not in self:
-            raise NotFoundError("There is no entry of that id in this session.", field="entry_id")
+            raise NotFoundError(phrase("There is no entry of that id in this session."), field="entry_id")
         path: list[Entry] = []
         while entry_id is not None:
             entry = self._by_id[entry_id]

@@ -11,10 +11,11 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from persona_hooks.errors import InvalidError
 from persona_hooks.naming import to_camel
+from persona_hooks.speech import Phrase
 
 COMPANION = "pi-persona:companion:v1"
 MEMORY_OWNER = "pi-persona:memory-owner:v1"
@@ -28,6 +29,15 @@ CHANNELS = (COMPANION, MEMORY_OWNER, MEMORY_OWNER_CHANGED, SETTINGS_COLLECT, ACT
 
 Id = Annotated[str, Field(min_length=1, max_length=128)]
 Name = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
+
+
+def _kept(value: object, check: ValidatorFunctionWrapHandler) -> str:
+    checked: str = check(value)
+    return value if isinstance(value, Phrase) else checked
+
+
+Sentence = Annotated[str, Field(max_length=1_024), WrapValidator(_kept)]
+"""A sentence for a person; a phrase stays one, so that it is worded for whoever reads it."""
 MAIN_SEAT = "main"
 CONTRACT = 1
 """The contract's version. A number with bounds, since a literal 1 would take true as well."""
@@ -137,7 +147,7 @@ class OwnerReply(Message):
     ready: bool
     persona: Name | None
     leg: bool = False
-    reason: Annotated[str, Field(max_length=1_024)] = ""
+    reason: Sentence = ""
 
 
 class OwnerChanged(Closed):

@@ -8,13 +8,19 @@ another version, one that answers for another session.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from persona_hooks.errors import PersonaError, RefusedError
 from persona_hooks.messages import CompanionQuery, CompanionReply, Message, OwnerQuery, OwnerReply
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from persona_hooks.bus import BusClient, Reply
+
+SPEAKER: Final = "persona-speaker"
+"""The type of a session log's custom entry ``{"persona": name or null}``: whose conversation it is from there on.
+
+It stands in logs whose messages cannot say it themselves, and counts for what comes after it on its branch."""
 
 M = TypeVar("M", bound=Message)
 
@@ -53,12 +59,12 @@ def live_owner(bus: BusClient, session_id: str, seat: str, *, before_ready: bool
     """
     plugin, companion = _one_companion(bus.query(CompanionQuery(session_id=session_id)))
     if companion.session_id != session_id:
-        raise RefusedError("The companion answers for another session.", reason="foreign_owner")
+        raise RefusedError(phrase("The companion answers for another session."), reason="foreign_owner")
     reply = _one_owner(bus.query(OwnerQuery(session_id=session_id, seat=seat)), plugin, companion)
     if (reply.session_id, reply.seat) != (session_id, seat):
-        raise RefusedError("The memory owner answers for another session.", reason="foreign_owner")
+        raise RefusedError(phrase("The memory owner answers for another session."), reason="foreign_owner")
     if not (reply.ready or before_ready):
-        why = reply.reason or "The companion has not finished starting. Try again in a moment."
+        why = reply.reason or phrase("The companion has not finished starting. Try again in a moment.")
         raise RefusedError(why, reason="owner_not_ready")
     return Owner(reply.provider, reply.session_id, reply.seat, reply.persona, reply.leg)
 
@@ -66,13 +72,15 @@ def live_owner(bus: BusClient, session_id: str, seat: str, *, before_ready: bool
 def _one_companion(replies: list[Reply]) -> tuple[str, CompanionReply]:
     if not replies:
         raise RefusedError(
-            "Memory is off: no companion is loaded (persona_companion is missing or PI_PERSONA_DISABLE=1 is set).",
+            phrase(
+                "Memory is off: no companion is loaded (persona_companion is missing or PI_PERSONA_DISABLE=1 is set)."
+            ),
             reason="no_companion",
         )
     if len(replies) > 1:
         names = ", ".join(sorted(reply.plugin for reply in replies))
         raise RefusedError(
-            f"Memory is off: more than one companion answers ({names}). Remove all but one.",
+            phrase("Memory is off: more than one companion answers ({names}). Remove all but one.", names=names),
             reason="ambiguous_companion",
         )
     return replies[0].plugin, _parsed(replies[0], CompanionReply)
@@ -80,26 +88,30 @@ def _one_companion(replies: list[Reply]) -> tuple[str, CompanionReply]:
 
 def _one_owner(replies: list[Reply], plugin: str, companion: CompanionReply) -> OwnerReply:
     if not replies:
-        raise RefusedError("Memory is off: the companion names no owner for this session.", reason="no_owner")
+        raise RefusedError(phrase("Memory is off: the companion names no owner for this session."), reason="no_owner")
     if len(replies) > 1:
-        raise RefusedError("Memory is off: more than one plugin claims this session.", reason="ambiguous_owner")
+        raise RefusedError(phrase("Memory is off: more than one plugin claims this session."), reason="ambiguous_owner")
     reply = _parsed(replies[0], OwnerReply)
     # What a reply says of itself any plugin can say; who registered it is known to the bus alone.
     if replies[0].plugin != plugin or reply.provider != companion.provider:
-        raise RefusedError("Memory is off: the owner is not named by the companion.", reason="foreign_owner")
+        raise RefusedError(phrase("Memory is off: the owner is not named by the companion."), reason="foreign_owner")
     return reply
 
 
 def _parsed(reply: Reply, kind: type[M]) -> M:
     if reply.error is not None:
         raise RefusedError(
-            f"Memory is off: {reply.plugin} failed when asked for the owner. See `persona doctor`.",
+            phrase(
+                "Memory is off: {plugin} failed when asked for the owner. See `persona doctor`.", plugin=reply.plugin
+            ),
             reason="companion_failed",
         )
     try:
         return kind.parse(reply.payload)
     except PersonaError as error:
         raise RefusedError(
-            f"Memory is off: {reply.plugin} speaks another contract ({error}).",
+            phrase(
+                "Memory is off: {plugin} speaks another contract ({error}).", plugin=reply.plugin, error=error.message
+            ),
             reason="incompatible_companion",
         ) from None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from persona_hooks.errors import InvalidError
 from persona_hooks.messages import MAIN_SEAT
+from persona_hooks.speech import phrase
 from persona_hooks.wellformed import MAX_ID, checked_path, is_id
 
 if TYPE_CHECKING:
@@ -252,7 +253,8 @@ class Session:
         checked_path(self.cwd, "cwd")
         if not is_id(self.id):
             raise InvalidError(
-                f"sessionId: an id has 1 to {MAX_ID} characters, and none of them is hidden.", field="sessionId"
+                phrase("sessionId: an id has 1 to {limit} characters, and none of them is hidden.", limit=MAX_ID),
+                field="sessionId",
             )
 
     def guard(self, *, leaf: bool = False) -> Guard:

@@ -4,60 +4,73 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from persona_hooks.speech import Phrase, message, phrase
+
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _KINDS: Final = {
-    "missing": "is missing",
-    "string_too_long": "has more than {max_length} characters",
-    "string_too_short": "has fewer than {min_length} characters",
-    "too_long": "has more than {max_length} entries",
-    "too_short": "has fewer than {min_length} entries",
-    "literal_error": "must be {expected}",
-    "enum": "must be {expected}",
-    "greater_than": "must be more than {gt}",
-    "greater_than_equal": "must be at least {ge}",
-    "less_than": "must be less than {lt}",
-    "less_than_equal": "must be at most {le}",
-    "finite_number": "must be a finite number",
-    "string_pattern_mismatch": "is not of the form that is asked for",
-    "extra_forbidden": "is not known",
-    "string_unicode": "holds half a character (a lone surrogate)",
+    "missing": message("is missing"),
+    "string_too_long": message("has more than {max_length} characters"),
+    "string_too_short": message("has fewer than {min_length} characters"),
+    "too_long": message("has more than {max_length} entries"),
+    "too_short": message("has fewer than {min_length} entries"),
+    "literal_error": message("must be {expected}"),
+    "enum": message("must be {expected}"),
+    "greater_than": message("must be more than {gt}"),
+    "greater_than_equal": message("must be at least {ge}"),
+    "less_than": message("must be less than {lt}"),
+    "less_than_equal": message("must be at most {le}"),
+    "finite_number": message("must be a finite number"),
+    "string_pattern_mismatch": message("is not of the form that is asked for"),
+    "extra_forbidden": message("is not known"),
+    "string_unicode": message("holds half a character (a lone surrogate)"),
 }
 _TYPES: Final = {
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "string": "a text",
-    "list": "a list",
-    "tuple": "a list",
-    "set": "a list",
-    "frozen_set": "a list",
-    "dict": "an object",
-    "model": "an object",
+    "int": message("must be a whole number"),
+    "float": message("must be a number"),
+    "bool": message("must be true or false"),
+    "string": message("must be a text"),
+    "list": message("must be a list"),
+    "tuple": message("must be a list"),
+    "set": message("must be a list"),
+    "frozen_set": message("must be a list"),
+    "dict": message("must be an object"),
+    "model": message("must be an object"),
 }
-_OURS: Final = "value_error"
 
 
 def broken(problem: ErrorDetails) -> str:
-    """Return what follows a field's name in a sentence: ``" is missing"``, ``" must be at most 50"``.
+    """Return what a value breaks, without its field's name: ``"is missing"``, ``"must be at most 50"``.
 
     Args:
         problem: One of ``ValidationError.errors(include_input=False, include_url=False)``.
     """
     kind, context = problem["type"], problem.get("ctx", {})
     if kind.endswith("_too_short") and context.get("min_length") == 1:
-        return " is empty"
-    if kind in _KINDS:
-        return f" {_KINDS[kind].format(**{name: _plain(value) for name, value in context.items()})}"
-    meant = _TYPES.get(kind.rpartition("_")[0]) or _TYPES.get(kind.partition("_")[0])
-    if meant is not None:
-        return f" must be {meant}"
+        return phrase("is empty")
+    known = _KINDS.get(kind) or _TYPES.get(kind.rpartition("_")[0]) or _TYPES.get(kind.partition("_")[0])
+    if known is not None:
+        return phrase(known, **{name: _plain(value) for name, value in context.items()})
     # A check of our own says it in words; pydantic puts its name before them.
-    return f": {problem['msg'].removeprefix('Value error, ')}"
+    ours = context.get("error")
+    if isinstance(ours, ValueError) and ours.args and isinstance(ours.args[0], str):
+        return ours.args[0]
+    return problem["msg"].removeprefix("Value error, ")
+
+
+def broken_at(place: str, problem: ErrorDetails) -> str:
+    """Return the whole sentence about the field at ``place``, without a full stop: ``"max must be at most 50"``."""
+    what = broken(problem)
+    if isinstance(what, Phrase) and problem["type"] != "value_error":
+        return phrase("{field} {broken}", field=place, broken=what)
+    return phrase("{field}: {broken}", field=place, broken=what)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever pydantic puts into a problem's context
     if isinstance(value, float):
         return f"{value:g}"
-    return value.replace("'", "") if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    some, either, last = value.replace("'", "").rpartition(" or ")
+    return phrase("{some} or {last}", some=some, last=last) if either else last

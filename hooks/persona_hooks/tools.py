@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_hooks.errors import InvalidError, NotFoundError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,14 +57,18 @@ def verb_of(
     """
     verbs = [verb for verb in registry.shown_to(audience) if verb.prefix == tool]
     if not verbs:
-        known = ", ".join(item.name for item in tools(registry, audience)) or "none"
-        raise NotFoundError(f"There is no tool of that name. Known here: {known}.", reason="unknown_tool")
+        known = ", ".join(item.name for item in tools(registry, audience)) or phrase("none")
+        raise NotFoundError(
+            phrase("There is no tool of that name. Known here: {known}.", known=known), reason="unknown_tool"
+        )
     rest = dict(arguments)
     action = rest.pop("action", None)
     chosen = next((verb for verb in verbs if verb.action == action), None)
     if chosen is None:
         actions = ", ".join(verb.action for verb in verbs)
-        raise InvalidError(f"{tool}: action must be one of {actions}.", field="action")
+        raise InvalidError(
+            phrase("{tool}: action must be one of {actions}.", tool=tool, actions=actions), field="action"
+        )
     required = parameters(chosen.params).get("required", [])
     # Some models spell out every parameter of the tool; a null says the same as leaving it out.
     return chosen.name, {name: value for name, value in rest.items() if value is not None or name in required}

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from persona_hooks.errors import BusyError, ConflictError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +47,8 @@ class Turn(NamedTuple):
             BusyError: The time is up.
         """
         if not self.alive():
-            raise ConflictError("The session was replaced meanwhile; nothing was changed.", reason="stale_session")
+            raise ConflictError(
+                phrase("The session was replaced meanwhile; nothing was changed."), reason="stale_session"
+            )
         if self.remaining == 0.0:
-            raise BusyError("The time for this is up; nothing was changed. Try again.", reason="deadline")
+            raise BusyError(phrase("The time for this is up; nothing was changed. Try again."), reason="deadline")

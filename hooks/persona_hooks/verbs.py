@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from persona_hooks.cards import Card
 from persona_hooks.errors import Changed, InvalidError, NotFoundError, PersonaError, StorageError, UncertainError
 from persona_hooks.naming import to_camel
+from persona_hooks.speech import phrase, worded
 from persona_hooks.wellformed import is_text
 
 if TYPE_CHECKING:
@@ -252,8 +253,10 @@ class Registry:
         found = self._verbs.get(name)
         if found is None:
             near = [known for known in self._verbs if known.partition(".")[0] == name.partition(".")[0]]
-            listed = ", ".join(sorted(near or self._verbs)) or "none"
-            raise NotFoundError(f"There is no verb of that name. Known here: {listed}.", reason="unknown_verb")
+            listed = ", ".join(sorted(near or self._verbs)) or phrase("none")
+            raise NotFoundError(
+                phrase("There is no verb of that name. Known here: {known}.", known=listed), reason="unknown_verb"
+            )
         return found if isinstance(found, Verb) else self._loaded(name)
 
     def at(self, words: Sequence[str]) -> AnyVerb | None:
@@ -322,7 +325,9 @@ def validate(verb: Verb[P, O], arguments: Mapping[str, Any], *, lax: bool = Fals
         _check_texts(verb, arguments)
         raise _invalid(verb, error, _called(verb, lax=lax)) from None
     except (TypeError, ValueError, RecursionError):
-        raise InvalidError(f"{verb.name}: the arguments are not a JSON object.", field="arguments") from None
+        raise InvalidError(
+            phrase("{verb}: the arguments are not a JSON object.", verb=verb.name), field="arguments"
+        ) from None
 
 
 def _check_texts(verb: AnyVerb, arguments: Mapping[str, Any]) -> None:
@@ -331,7 +336,10 @@ def _check_texts(verb: AnyVerb, arguments: Mapping[str, Any]) -> None:
     for name, value in arguments.items():
         if not is_text(f"{name}{json.dumps(value, ensure_ascii=False)}"):
             field = name if name in known else "arguments"
-            raise InvalidError(f"{verb.name}: {field} holds half a character (a lone surrogate).", field=field)
+            raise InvalidError(
+                phrase("{verb}: {field} holds half a character (a lone surrogate).", verb=verb.name, field=field),
+                field=field,
+            )
 
 
 def perform(verb: Verb[P, O], params: P, call: Call) -> Answer:
@@ -355,7 +363,7 @@ def refusal(name: str, error: PersonaError) -> Answer:
     """Return the answer for a call that raised ``error``."""
     # Not OSError: a PermissionError, and so every refusal, is one.
     level: Literal["warning", "error"] = "error" if isinstance(error, (UncertainError, StorageError)) else "warning"
-    card = Card(title=error.message, level=level)
+    card = Card(title=worded(error.message), level=level)
     details = {"reason": error.reason, **{to_camel(key): value for key, value in error.details.items()}}
     return Answer(name, ok=False, changed=error.changed, card=card, details=details, error=error)
 
@@ -390,16 +398,21 @@ def _called(verb: AnyVerb, *, lax: bool) -> str:
 
 
 def _invalid(verb: AnyVerb, error: ValidationError, called: str) -> InvalidError:
-    from persona_hooks.rules import broken  # noqa: PLC0415 - most calls break none
+    from persona_hooks.rules import broken_at  # noqa: PLC0415 - most calls break none
 
     first = error.errors(include_input=False, include_url=False)[0]
     known = _known(verb)
     if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
         # An unknown name is the caller's text, so it is not repeated.
-        allowed = ", ".join(known) or "none"
-        return InvalidError(f"{called} takes no such argument. It takes: {allowed}.", field="arguments")
+        allowed = ", ".join(known)
+        return InvalidError(
+            phrase(
+                "{verb} takes no such argument. It takes: {allowed}.", verb=called, allowed=allowed or phrase("none")
+            ),
+            field="arguments",
+        )
     # Deeper parts of the place may be the caller's own keys; only ours and numbers are told.
     wire = dict(zip(verb.params.model_fields, known, strict=True)) | {name: name for name in known}
     place = [str(wire.get(str(part), part)) for part in first["loc"] if isinstance(part, int) or part in wire]
     field = ".".join(place) or "arguments"
-    return InvalidError(f"{called}: {field}{broken(first)}.", field=field)
+    return InvalidError(phrase("{verb}: {broken}.", verb=called, broken=broken_at(field, first)), field=field)

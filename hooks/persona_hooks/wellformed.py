@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import InvalidError
+from persona_hooks.speech import phrase, thousands
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +37,11 @@ def checked_path(path: Path, field: str) -> Path:
     """
     if not is_path(path):
         raise InvalidError(
-            f"{field}: this is no path; it holds a NUL or half a character, or is longer than {MAX_PATH:,} bytes.",
+            phrase(
+                "{field}: this is no path; it holds a NUL or half a character, or is longer than {limit} bytes.",
+                field=field,
+                limit=thousands(MAX_PATH),
+            ),
             field=field,
         )
     return path

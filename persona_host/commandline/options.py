@@ -10,6 +10,7 @@ import click
 
 from persona_hooks.cards import one_line
 from persona_hooks.errors import InvalidError, PersonaError
+from persona_hooks.speech import worded
 from persona_host.place import place
 
 if TYPE_CHECKING:
@@ -33,11 +34,11 @@ def common(body: Callable[..., int]) -> Callable[..., None]:
         try:
             where = place(agent_dir=agent_dir, cwd=cwd, persona=persona, session=session, role=role)
         except InvalidError as error:
-            raise click.UsageError(one_line(error.message)) from None
+            raise click.UsageError(one_line(worded(error.message))) from None
         try:
             status = body(where, **rest)
         except PersonaError as error:
-            click.echo(f"persona: {one_line(error.message)}", err=True)
+            click.echo(f"persona: {one_line(worded(error.message))}", err=True)
             status = 1
         sys.exit(status)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import suppress
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import ConflictError, PersonaError
@@ -153,7 +154,9 @@ class Moving:
             job.ended.set()
             return None
         # A daemon: whoever ends the program does not wait for it, and every step of it can be interrupted.
-        threading.Thread(target=self._run, args=(job, owner, scope), name="persona-moving-in", daemon=True).start()
+        threading.Thread(
+            target=copy_context().run, args=(self._run, job, owner, scope), name="persona-moving-in", daemon=True
+        ).start()
         return job
 
     def _anything(self, session: Session, scope: Scope) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,8 +60,8 @@ class ManualClock:
         self._now = now
 
     def call_later(self, seconds: float, action: Callable[[], None]) -> Timer:
-        """Run ``action`` once ``advance`` has passed ``seconds``."""
-        timer = Timer(self._monotonic + seconds, action)
+        """Run ``action`` once ``advance`` has passed ``seconds``, in the caller's context as real timers do."""
+        timer = Timer(self._monotonic + seconds, partial(copy_context().run, action))
         heapq.heappush(self._timers, (timer.due, next(self._order), timer))
         return timer
 
