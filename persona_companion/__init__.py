@@ -2,7 +2,3 @@
 
 The plugin is ``persona_companion.plugin:CompanionPlugin``. Nothing here writes a file until a person chooses a persona.
 """
-
-from persona_hooks.speech import speaks
-
-speaks(__name__)

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from persona_companion.companion import Companion
 from persona_hooks.specs import Block, hookimpl
+from persona_hooks.speech import speaks
 from persona_hooks.switches import is_set
+
+speaks("persona_companion")
 
 COMMANDS: Final = {
     "persona.list": "persona",

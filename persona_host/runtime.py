@@ -18,7 +18,7 @@ from persona_hooks.messages import OwnerChanged, Setting, SettingsQuery, Setting
 from persona_hooks.owner import live_owner
 from persona_hooks.ports import Capabilities, Host, PluginState, Session, SessionReason
 from persona_hooks.specs import Block, Continue, Handled, InputResult, InputSource, Renderer, Transform
-from persona_hooks.speech import Voice, chosen, speaking
+from persona_hooks.speech import Voice, chosen, speaking, speaks
 from persona_hooks.tools import Tool, tools, verb_of
 from persona_hooks.turn import Turn
 from persona_hooks.verbs import Answer, Audience, Call, Origin, Registry, perform, refusal, validate
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from persona_hooks.ports import Entry, Journal, Models, Scheduler, Ui
     from persona_hooks.verbs import AnyVerb, Params
 
+
+speaks("persona_host")
+speaks("persona_host")
 
 _ABLE = Capabilities()
 

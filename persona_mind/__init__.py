@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from persona_hooks.speech import speaks
-
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
     from persona_mind.library import Mind
 
 __all__ = ["open"]
-
-speaks(__name__)
 
 
 def open(  # noqa: A001 - read as persona_mind.open

@@ -15,6 +15,7 @@ from persona_hooks.messages import (
     SettingsReply,
 )
 from persona_hooks.specs import hookimpl
+from persona_hooks.speech import speaks
 from persona_mind.kernel.entries import CARD, WAKE
 from persona_mind.offered import offer
 from persona_mind.services import Services
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from persona_hooks.specs import Block, InputSource, Renderers, Room
     from persona_hooks.turn import Turn
     from persona_hooks.verbs import Registry
+
+speaks("persona_mind")
 
 
 class MindPlugin:

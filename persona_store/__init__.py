@@ -3,7 +3,3 @@
 A `Profile` is one directory of documents. A `Document` is one file of rows; reading it creates nothing and locks
 nothing. Rows change inside ``profile.transaction()``, one durable commit at a time.
 """
-
-from persona_hooks.speech import speaks
-
-speaks(__name__)

@@ -194,7 +194,8 @@ def speaks(package: str) -> None:
         catalogue.cache_clear()
 
 
-_packages: list[str] = [__name__.partition(".")[0]]
+# Those that nothing has to load before they speak.
+_packages: list[str] = ["persona_hooks", "persona_store"]
 
 
 @lru_cache(maxsize=8)
@@ -206,7 +207,10 @@ def catalogue(language: str) -> Catalogue | None:
 
     found = None
     for package in reversed(_packages):
-        folder = os.path.join(os.path.dirname(sys.modules[package].__file__ or ""), "locale")  # noqa: PTH118, PTH120
+        module = sys.modules.get(package)
+        if module is None or module.__file__ is None:
+            continue
+        folder = os.path.join(os.path.dirname(module.__file__), "locale")  # noqa: PTH118, PTH120
         try:
             own = translation(package, folder, [language])
         except OSError:
