@@ -18,7 +18,7 @@ from persona_hooks.messages import OwnerChanged, Setting, SettingsQuery, Setting
 from persona_hooks.owner import live_owner
 from persona_hooks.ports import Capabilities, Host, PluginState, Session, SessionReason
 from persona_hooks.specs import Block, Continue, Handled, InputResult, InputSource, Renderer, Transform
-from persona_hooks.speech import Voice, chosen, speaking, speaks
+from persona_hooks.speech import Voice, chosen, phrase, speaking, speaks
 from persona_hooks.tools import Tool, tools, verb_of
 from persona_hooks.turn import Turn
 from persona_hooks.verbs import Answer, Audience, Call, Origin, Registry, perform, refusal, validate
@@ -108,7 +108,11 @@ def _checked(verb: AnyVerb, arguments: Mapping[str, Any]) -> Params:
         params: Params = validate(verb, arguments, lax=True)
     except InvalidError as error:
         field = error.details.get("field")
-        raise InvalidError(f"{error.message} Form: {usage(verb)}", reason=error.reason, field=field) from None
+        raise InvalidError(
+            phrase("{message} Form: {usage}", message=error.message, usage=usage(verb)),
+            reason=error.reason,
+            field=field,
+        ) from None
     return params
 
 
@@ -187,7 +191,7 @@ class Runtime:
             ConflictError: None is open.
         """
         if self._session is None:
-            raise ConflictError("No session is open.", reason="no_session")
+            raise ConflictError(phrase("No session is open."), reason="no_session")
         return self._session
 
     def owner(self) -> Owner:
@@ -327,7 +331,7 @@ class Runtime:
         try:
             verb = self.registry.get(name)
             if audience not in verb.shown_to:
-                raise NotFoundError(f"{name} is not offered here.", reason="unknown_verb")
+                raise NotFoundError(phrase("{name} is not offered here.", name=name), reason="unknown_verb")
             turn = self._turn(session, wanted)
             turn.check()
             owner = live_owner(self._client, session.id, session.seat, before_ready=verb.before_ready)
@@ -441,7 +445,10 @@ class Runtime:
 
 def _fault(what: str, error: Exception) -> UncertainError:
     """Return what is told of a programming error: its kind and never its text, which may quote a memory."""
-    return UncertainError(f"{what} failed ({type(error).__name__}). See `persona doctor`.", reason="internal_error")
+    return UncertainError(
+        phrase("{what} failed ({name}). See `persona doctor`.", what=what, name=type(error).__name__),
+        reason="internal_error",
+    )
 
 
 def _told(late: Late) -> Card | None:

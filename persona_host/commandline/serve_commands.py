@@ -21,7 +21,9 @@ def stdio(place: Place) -> int:
     """
     from persona_host.adapters.stdio.serve import serve_stdio  # noqa: PLC0415 - takes the standard streams over
 
-    return serve_stdio(agent_dir=place.agent_dir, home=place.home, environ=place.environ, persona=place.persona)
+    return serve_stdio(
+        agent_dir=place.agent_dir, home=place.home, environ=place.environ, persona=place.persona, role=place.role
+    )
 
 
 @click.command(
@@ -31,12 +33,17 @@ In an MCP client's settings:
   {"command": "persona", "args": ["mcp"]}
 """,
 )
+@click.option("--http", is_flag=True, help="Serve over HTTP on this machine, to whoever has the token that is printed.")
+@click.option("--port", metavar="N", type=click.IntRange(0, 65_535), help="The port; without it, a free one is taken.")
 @common
-def mcp(place: Place) -> int:
+def mcp(place: Place, /, port: int | None, *, http: bool) -> int:
     """Serve the tools to an MCP client.
 
-    Over standard input and output; that client starts it.
+    Over standard input and output; that client starts it. With --http it is started by you, serves several clients on
+    the loopback interface, and ends with Ctrl-C.
     """
+    if port is not None and not http:
+        raise click.UsageError("--port goes with --http.")
     from persona_host.adapters.mcp.serve import serve_mcp  # noqa: PLC0415 - the other command has no use for it
 
     return serve_mcp(
@@ -46,4 +53,5 @@ def mcp(place: Place) -> int:
         environ=place.environ,
         persona=place.persona,
         session=place.session,
+        port=(port or 0) if http else None,
     )

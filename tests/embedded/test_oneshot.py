@@ -9,7 +9,7 @@ import click
 import pytest
 
 from persona_hooks.journal import JsonlJournal
-from persona_host.cli import COMMANDS, main
+from persona_host.commandline.group import COMMANDS, main
 from persona_host.embedded.shelf import Shelf
 from persona_host.oneshot import opened
 

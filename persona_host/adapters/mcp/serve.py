@@ -1,4 +1,4 @@
-"""``persona mcp``: one client, one session, for as long as the client keeps the stream open.
+"""``persona mcp``: one session, for as long as the client keeps the stream open, or until a signal ends the server.
 
 The SDK is heavy (a web framework comes with it), so it is imported when a server is really started.
 """
@@ -9,6 +9,7 @@ import os
 import secrets
 import signal
 import threading
+from contextlib import nullcontext
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from persona_hooks.errors import RefusedError
 from persona_hooks.journal import MemoryJournal
 from persona_hooks.ports import Capabilities
 from persona_host import extras
+from persona_host.adapters.claude_code.conversation import Place
+from persona_host.adapters.claude_code.listening import Listening
 from persona_host.headless import NoModels, StderrUi, SystemScheduler
 from persona_host.loading import Found, entry_points
 from persona_host.runtime import Runtime, Setup
@@ -31,6 +34,22 @@ DRAIN = 2.0
 """Seconds that are left for the end of the session once the client has closed the stream."""
 
 
+class Served:
+    """Which runtime is served now: our own, or that of the Claude Code session whose hooks ask this process."""
+
+    def __init__(self, own: Runtime) -> None:
+        self._own = own
+        self._adopted: Runtime | None = None
+
+    def adopt(self, runtime: Runtime | None) -> None:
+        """Serve this session from now on, so that one switch holds for hooks and tools; None goes back to our own."""
+        self._adopted = runtime
+
+    def __call__(self) -> Runtime:
+        """Return it."""
+        return self._adopted or self._own
+
+
 def serve_mcp(
     *,
     agent_dir: Path,
@@ -39,9 +58,12 @@ def serve_mcp(
     environ: Mapping[str, str],
     persona: str | None = None,
     session: str | None = None,
+    port: int | None = None,
     plugins: Callable[[], Found] = entry_points,
 ) -> int:
-    """Serve an MCP client over standard input and output until it closes them; return the process's exit code.
+    """Serve an MCP client until it has gone, over standard input and output; return the process's exit code.
+
+    Claude Code's hooks are answered beside it, unless a session or a persona of its own was asked for.
 
     Args:
         agent_dir: Where everything of ours is kept.
@@ -50,10 +72,12 @@ def serve_mcp(
         environ: The environment, read once.
         persona: A persona for this session only.
         session: The session's id; a new one otherwise.
+        port: Serve over HTTP on this port of the loopback interface instead, until a signal comes; 0 takes a free one.
         plugins: Where plugins come from.
 
     Raises:
         RefusedError: The SDK is not installed (``missing_extra``).
+        StorageError: The port is in use, or its token cannot be kept.
     """
     try:
         from persona_host.adapters.mcp.server import run_stdio  # noqa: PLC0415 - brings the SDK with it
@@ -62,14 +86,22 @@ def serve_mcp(
             raise
         raise RefusedError(f"MCP needs the extra mcp: {extras.command('mcp')}", reason="missing_extra") from None
 
-    # A Ctrl-C at the terminal reaches the whole process group; it is the client's to decide what it ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     setup = Setup("mcp", agent_dir, home, environ, CAPABILITIES, plugins)
     runtime = Runtime.start(setup, ui=StderrUi(), models=NoModels(), scheduler=SystemScheduler())
     session_id = session or f"mcp-{secrets.token_hex(8)}"
     runtime.open(MemoryJournal(session_id, cwd), session_id=session_id, cwd=cwd, persona=persona)
+    served = Served(runtime)
     try:
-        run_stdio(runtime, version("persona-mind"))
+        if port is not None:
+            from persona_host.adapters.mcp.http import run_http  # noqa: PLC0415 - only here is a web server needed
+
+            run_http(served, version("persona-mind"), agent_dir, port)
+            return 0
+        # A Ctrl-C at the terminal reaches the whole process group; it is the client's to decide what it ends.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        asked = persona is not None or session is not None
+        with nullcontext() if asked else Listening(Place(agent_dir, home, environ), plugins, served.adopt):
+            run_stdio(served, version("persona-mind"))
     finally:
         _finish(runtime)
     return 0

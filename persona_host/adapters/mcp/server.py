@@ -15,7 +15,7 @@ import itertools
 import os
 import threading
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import mcp_types as types
@@ -26,6 +26,7 @@ from mcp.shared.exceptions import MCPError
 
 from persona_hooks.errors import PersonaError
 from persona_hooks.tools import parameters
+from persona_host.adapters.mcp.frames import Frames, Sink
 from persona_host.adapters.streams import take_standard_streams
 
 if TYPE_CHECKING:
@@ -52,8 +53,13 @@ HEARTBEAT = 1.0
 """Seconds between two signs of life while a call runs, for clients that asked for progress."""
 
 
-def run_stdio(runtime: Runtime, release: str) -> None:
-    """Serve ``runtime``'s open session over the standard streams until the client closes them."""
+def run_stdio(runtime: Callable[[], Runtime], release: str) -> None:
+    """Serve over the standard streams until the client closes them.
+
+    Args:
+        runtime: The runtime whose open session is served, asked for at each call.
+        release: Our version.
+    """
     server = Adapter(runtime).server(release)
     # Not left to the SDK, which gives standard output back at the end: what was printed and still buffered would follow
     # the last message.
@@ -61,19 +67,31 @@ def run_stdio(runtime: Runtime, release: str) -> None:
 
     async def serve() -> None:
         options = server.create_initialization_options(NotificationOptions(tools_changed=True))
-        reader = anyio.wrap_file(os.fdopen(incoming, encoding="utf-8", errors="replace"))
-        writer = anyio.wrap_file(os.fdopen(outgoing, "w", encoding="utf-8"))
-        async with stdio_server(reader, writer) as (source, sink):
+        writer = Sink(anyio.wrap_file(os.fdopen(outgoing, "w", encoding="utf-8")))
+        reader = Frames(anyio.wrap_file(os.fdopen(incoming, encoding="utf-8", errors="replace")), writer)
+        # The SDK reads lines, writes lines and flushes; both do that and nothing else.
+        async with stdio_server(cast("anyio.AsyncFile[str]", reader), cast("anyio.AsyncFile[str]", writer)) as (
+            source,
+            sink,
+        ):
             await server.run(source, sink, options)
 
     anyio.run(serve)
 
 
 class Adapter:
-    """One runtime as an MCP server."""
+    """A runtime as an MCP server.
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    Args:
+        runtime: The runtime whose open session is served, asked for at each call.
+    """
+
+    def __init__(self, runtime: Callable[[], Runtime]) -> None:
+        self._current = runtime
+
+    @property
+    def _runtime(self) -> Runtime:
+        return self._current()
 
     def server(self, release: str) -> Server[Any]:
         """Return the server, not yet connected."""

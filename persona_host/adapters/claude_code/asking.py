@@ -1,0 +1,90 @@
+"""A hook's side of the socket: ask the server that is running, or find that there is none.
+
+The server is sent nothing that it would act on before it has said that it is there. Until then a hook may go its own
+way without anything being done twice; afterwards only the server knows what it did.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from typing import TYPE_CHECKING, Final
+
+from persona_host.adapters.claude_code import rendezvous
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Mapping
+
+ANSWER_SECONDS: Final = {"SessionEnd": 1.0}
+"""Seconds that a server which took the request has to answer; Claude Code ends a session within 1.5."""
+DEFAULT_SECONDS: Final = 8.0
+_TRIED: Final = 4
+"""How many servers of other Claude Codes are tried at most."""
+
+
+class Interrupted(Exception):  # noqa: N818 - what happened, for whoever decides what to do now
+    """The server took the request and did not answer: it may or may not have done it."""
+
+
+def ask(event: str, payload: bytes, environ: Mapping[str, str]) -> tuple[bytes, bytes] | None:
+    """Return what the running server says is to be printed on standard output and error, or None where there is none.
+
+    Raises:
+        Interrupted: It took the request and did not answer.
+    """
+    if os.name != "posix":
+        return None
+    root = rendezvous.agent_dir(environ)
+    where = rendezvous.folder(root)
+    if not rendezvous.is_ours(where, stat.S_IFDIR):
+        return None
+    who = rendezvous.identity(root, environ)
+    deadline = time.monotonic() + rendezvous.PATIENCE
+    for name in _candidates(where, who):
+        link = _connected(f"{where}/{name}", who, deadline)
+        if link is not None:
+            return _answer(link, event, payload, environ)
+    return None
+
+
+def _candidates(where: str, who: bytes) -> list[str]:
+    """Return the sockets to try: that of our own Claude Code, else those of others that would answer the same."""
+    mine = rendezvous.name(who, os.getppid())
+    if os.path.lexists(f"{where}/{mine}"):
+        return [mine]
+    begin = mine.partition("-")[0]
+    return [name for name in os.listdir(where) if name.startswith(begin)][:_TRIED]  # noqa: PTH208 - see rendezvous
+
+
+def _connected(path: str, who: bytes, deadline: float) -> socket.socket | None:
+    """Return a connection whose server is there and of the same mind, or None."""
+    import socket  # noqa: PLC0415 - only where there is somebody to connect to
+
+    if not rendezvous.is_ours(path, stat.S_IFSOCK):
+        return None
+    link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        link.settimeout(max(deadline - time.monotonic(), 0.001))
+        link.connect(path)
+        if rendezvous.same_user(link):
+            rendezvous.send(link, who)
+            if rendezvous.receive(link) == rendezvous.READY:
+                return link
+    except OSError:
+        pass  # it is gone, hung or no server of ours; the hook does without it
+    link.close()
+    return None
+
+
+def _answer(link: socket.socket, event: str, payload: bytes, environ: Mapping[str, str]) -> tuple[bytes, bytes]:
+    project = environ.get("CLAUDE_PROJECT_DIR", "")
+    head = "\0".join([event, str(os.getppid()), project]).encode("utf-8", "surrogateescape")
+    with link:
+        try:
+            link.settimeout(ANSWER_SECONDS.get(event, DEFAULT_SECONDS))
+            rendezvous.send(link, head, payload)
+            return rendezvous.receive(link), rendezvous.receive(link)
+        except OSError:
+            raise Interrupted from None

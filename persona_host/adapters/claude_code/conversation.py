@@ -1,0 +1,247 @@
+"""One session of Claude Code over one runtime: its events in, the JSON that Claude Code reads out.
+
+The same in a hook of its own and in the server that answers many. Nothing here knows which one it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from persona_hooks.cards import Card, one_line, sanitize
+from persona_hooks.journal import JsonlJournal, MemoryJournal
+from persona_hooks.ports import Capabilities
+from persona_hooks.specs import Handled
+from persona_hooks.switches import is_set
+from persona_host.embedded.shelf import Shelf
+from persona_host.headless import NoModels, SystemScheduler
+from persona_host.helping import groups
+from persona_host.loading import Found, entry_points
+from persona_host.runtime import Runtime, Setup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from persona_hooks.cards import Level
+    from persona_hooks.journal import SessionLog
+    from persona_hooks.ports import Entry, SessionReason
+    from persona_host.adapters.claude_code.payload import Event
+
+NAME: Final = "claude-code"
+"""The host's name, as ``doctor`` and the rows that came through it say it."""
+CAPABILITIES: Final = Capabilities(branches=False, models=False, scheduler=False)
+"""What Claude Code lacks: its branches are not told of, it lends no model, and nothing of ours runs between events."""
+PLUGIN: Final = "persona"
+"""The plugin's name: its commands are ``/persona:mind`` and the like."""
+MAX_SHOWN: Final = 9_000
+"""Characters that the person is shown at most. Claude Code shows 10,000 and puts longer texts into a file."""
+
+_REASONS: Final[Mapping[str, SessionReason]] = {"startup": "startup", "clear": "new", "fork": "fork"}
+_COMMAND: Final = re.compile(rf"/(?:{PLUGIN}:)?(?P<group>[a-z][\w-]*)(?=\s|$)")
+_SLASH: Final = re.compile(r"(?<![\w/.:])/(?=(?:mind|persona)(?![\w/:-]))")
+_UNKNOWN: Final = (
+    "The running server took this command and did not answer: it may or may not have been done. "
+    f"Look with `/{PLUGIN}:mind` before you repeat it."
+)
+
+Output = dict[str, Any]
+
+
+class Place(NamedTuple):
+    """Whose memory a conversation works with.
+
+    Attributes:
+        agent_dir: Where everything of ours is kept.
+        home: The person's home directory.
+        environ: The environment, read once.
+    """
+
+    agent_dir: Path
+    home: Path
+    environ: Mapping[str, str]
+
+
+class Notices:
+    """``ports.Ui`` that keeps what is to be shown until Claude Code can be told."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._lock = threading.Lock()
+
+    def notify(self, text: str, level: Level = "info") -> None:
+        """Keep one short line."""
+        self.add(one_line(text) if level in {"info", "success"} else f"{level}: {one_line(text)}")
+
+    def status(self, key: str, text: str | None) -> None:
+        """Drop it: plugins have no place in Claude Code's status line."""
+
+    def add(self, text: str) -> None:
+        """Keep a text of several lines."""
+        with self._lock:
+            self._lines.append(text)
+
+    def take(self) -> str:
+        """Return what was kept and forget it."""
+        with self._lock:
+            lines, self._lines = self._lines, []
+        return here("\n".join(lines))[:MAX_SHOWN]
+
+
+class Conversation:
+    """One session of Claude Code, open until ``close``; its events are answered one after the other.
+
+    Args:
+        place: Whose memory it is.
+        event: The event that it is opened for.
+        plugins: Where plugins come from.
+        patience: How many times its budget a hook may take.
+
+    Raises:
+        InvalidError: The session's id cannot be one.
+    """
+
+    def __init__(
+        self, place: Place, event: Event, *, plugins: Callable[[], Found] = entry_points, patience: float = 1.0
+    ) -> None:
+        self._notices = Notices()
+        self._lock = threading.Lock()
+        self._arrived: list[Entry] = []
+        setup = Setup(NAME, place.agent_dir, place.home, place.environ, CAPABILITIES, plugins, patience)
+        journal = _journal(place, event)
+        self.runtime = Runtime.start(setup, ui=self._notices, models=NoModels(), scheduler=SystemScheduler())
+        journal.on_append(self._arrived.append)
+        reason = _REASONS.get(event.source, "resume") if event.name == "SessionStart" else "resume"
+        self.runtime.open(
+            journal,
+            session_id=_id(event),
+            cwd=event.cwd,
+            reason=reason if reason != "resume" or journal.leaf else "startup",
+        )
+
+    def answer(self, event: Event, *, interrupted: bool = False) -> Output:
+        """Return the JSON for one event, empty where there is nothing to say.
+
+        Args:
+            event: What happened.
+            interrupted: A server took the event and did not answer; a command is not done twice.
+        """
+        with self._lock:
+            output = _EVENTS[event.name](self, event, interrupted)
+            self._show()
+            if "decision" not in output and (text := self._notices.take()):
+                output["systemMessage"] = text
+        return output
+
+    def settle(self) -> None:
+        """Do what can wait; what it has to tell is told with the next event."""
+        with self._lock:
+            for card in self.runtime.settled():
+                self._notices.add(card.text())
+            self._show()
+
+    def shown(self) -> str:
+        """Return what is to be shown and was not yet, and forget it."""
+        return self._notices.take()
+
+    def close(self) -> None:
+        """End the session here; its log stays for whoever goes on with it."""
+        with self._lock:
+            self.runtime.close()
+
+    def started(self, event: Event, interrupted: bool) -> Output:  # noqa: FBT001 - each event has this form
+        """Greet: what is due is shown, and what is remembered comes with the first prompt."""
+        del event, interrupted
+        self.runtime.fire("agent_start")
+        return {}
+
+    def prompted(self, event: Event, interrupted: bool) -> Output:  # noqa: FBT001 - as above
+        """Answer a command, or capture from a prompt and give the model what is remembered."""
+        command = self._command(event.prompt)
+        if command is not None:
+            return self._performed(event, command, interrupted)
+        runtime = self.runtime
+        result = runtime.input(event.prompt)
+        if isinstance(result, Handled):
+            return _blocked(event, result.card)
+        self.runtime.fire("before_turn", text=event.prompt)
+        text = "\n\n".join(block.text for block in runtime.blocks(event.prompt))
+        runtime.fire("agent_start")
+        return {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": text}} if text else {}
+
+    def expanded(self, event: Event, interrupted: bool) -> Output:  # noqa: FBT001 - as above
+        """Answer a command of ours that is about to become a prompt."""
+        command = self._command(f"/{event.command_name} {event.command_args}".rstrip())
+        return {} if command is None else self._performed(event, command, interrupted)
+
+    def compacted(self, event: Event, interrupted: bool) -> Output:  # noqa: FBT001 - as above
+        """Say that the older part of the conversation is about to be summarised."""
+        del event, interrupted
+        self.runtime.fire("session_compact")
+        return {}
+
+    def ended(self, event: Event, interrupted: bool) -> Output:  # noqa: FBT001 - as above
+        """Say nothing: the session ends, and whoever holds it closes it."""
+        del event, interrupted
+        return {}
+
+    def _command(self, prompt: str) -> str | None:
+        """Return a prompt that is a command of ours as the registry spells it, or None."""
+        line = prompt.strip()
+        found = _COMMAND.match(line) if line.startswith("/") else None
+        if found is None or found["group"] not in groups(self.runtime.registry):
+            return None
+        return f"/{line[found.start('group') :]}"
+
+    def _performed(self, event: Event, line: str, interrupted: bool) -> Output:  # noqa: FBT001 - as above
+        if interrupted:
+            return _blocked(event, Card(_UNKNOWN, level="warning"))
+        return _blocked(event, self.runtime.command(line).card)
+
+    def _show(self) -> None:
+        """Keep the cards of entries that were appended since, to be shown."""
+        arrived, self._arrived[:] = list(self._arrived), []
+        for entry in arrived:
+            card = self.runtime.render(entry) if entry.type == "custom" else None
+            if card is not None:
+                self._notices.add(card.text())
+
+
+_EVENTS: Final[Mapping[str, Callable[[Conversation, Event, bool], Output]]] = {
+    "SessionStart": Conversation.started,
+    "UserPromptSubmit": Conversation.prompted,
+    "UserPromptExpansion": Conversation.expanded,
+    "PreCompact": Conversation.compacted,
+    "SessionEnd": Conversation.ended,
+}
+
+
+def encoded(output: Output) -> bytes:
+    """Return an output as Claude Code reads it; nothing for nothing."""
+    return json.dumps(output).encode("ascii") + b"\n" if output else b""
+
+
+def here(text: str) -> str:
+    """Return a text of ours with the commands as Claude Code's person types them."""
+    return _SLASH.sub(f"/{PLUGIN}:", text)
+
+
+def _blocked(event: Event, card: Card) -> Output:
+    """Return what keeps a prompt from the model and shows its answer to the person."""
+    output: Output = {"decision": "block", "reason": here(sanitize(card.text()))[:MAX_SHOWN]}
+    if event.name == "UserPromptSubmit":
+        output["hookSpecificOutput"] = {"hookEventName": event.name, "suppressOriginalPrompt": True}
+    return output
+
+
+def _id(event: Event) -> str:
+    return f"claude-{event.session_id}"
+
+
+def _journal(place: Place, event: Event) -> SessionLog:
+    path = Shelf(place.agent_dir, event.cwd).path(_id(event))
+    if is_set(place.environ.get("PI_PERSONA_DISABLE")):
+        return MemoryJournal(_id(event), event.cwd)
+    return JsonlJournal(path, _id(event), event.cwd, lasting=True)
