@@ -337,7 +337,7 @@ def _bring_key(profile: Profile, source: Path, names: Sequence[str]) -> None:
 
 def _rows(
     profile: Profile, source: Path, relative: str
-) -> tuple[Document[dict[str, JsonValue]], tuple[Row[dict[str, JsonValue]], ...] | None]:
+) -> tuple[Document[dict[str, JsonValue]], Sequence[Row[dict[str, JsonValue]]] | None]:
     document = Document(profile.root, relative, RawCodec())
     try:
         return document, document.parse((source / "documents" / relative).read_bytes()).rows
@@ -361,13 +361,13 @@ def _allowed(
 def _put(
     profile: Profile,
     document: Document[dict[str, JsonValue]],
-    rows: tuple[Row[dict[str, JsonValue]], ...],
+    rows: Sequence[Row[dict[str, JsonValue]]],
     *,
     merge: bool,
     check: Callable[[], None] | None,
     timeout: float,
 ) -> bool:
-    def mutate(snapshot: Snapshot[dict[str, JsonValue]]) -> tuple[Row[dict[str, JsonValue]], ...]:
+    def mutate(snapshot: Snapshot[dict[str, JsonValue]]) -> Sequence[Row[dict[str, JsonValue]]]:
         if not merge:
             return rows
         # What was erased since the backup stays erased.

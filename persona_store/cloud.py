@@ -21,7 +21,7 @@ from persona_store.rows import RawCodec, Row
 from persona_store.tombstones import Tombstones
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from persona_store.jsontext import JsonValue
@@ -138,7 +138,7 @@ def merge(
 def _take_in(
     profile: Profile,
     document: Document[dict[str, JsonValue]],
-    rows: tuple[Row[dict[str, JsonValue]], ...],
+    rows: Sequence[Row[dict[str, JsonValue]]],
     keys: tuple[Callable[[dict[str, JsonValue]], str | None], Callable[[dict[str, JsonValue]], str | None]],
     terms: tuple[Callable[[], None] | None, float],
 ) -> Merged:

@@ -14,17 +14,18 @@ from persona_store import files, jsontext
 from persona_store.jsontext import MAX_BYTES, MAX_ENTRIES, DamageError
 from persona_store.layout import family_of
 from persona_store.oserrors import storage_errors
-from persona_store.rows import Codec, Damage, ModelCodec, Row, Snapshot
+from persona_store.pages import Rows
+from persona_store.rows import Codec, Damage, ModelCodec, Row, Snapshot, pieces
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["Codec", "Damage", "Document", "ModelCodec", "Row", "Snapshot"]
+__all__ = ["Codec", "Damage", "Document", "ModelCodec", "Row", "Rows", "Snapshot"]
 
 T = TypeVar("T")
 
 _START: Final = "1970-01-01T00:00:00.000Z"
-_PAGE: Final = 256
 
 
 class _Cached(NamedTuple, Generic[T]):
@@ -50,7 +51,6 @@ class Document(Generic[T]):
         self.family = family_of(relative)
         """Which locks it belongs to; its place decides."""
         self._cached: _Cached[T] | None = None
-        self._pages: list[tuple[tuple[Row[T], ...], bytes]] = []
 
     @property
     def backup_name(self) -> str:
@@ -110,8 +110,10 @@ class Document(Generic[T]):
     def read_in(self, directory: files.Directory | None) -> Snapshot[T]:
         """Read through an open directory; otherwise as `read`."""
         if directory is None:
-            return Snapshot((), 0, _START, exists=False)
+            return Snapshot(Rows(), 0, _START, exists=False)
         stamp = directory.stamp(self.name)
+        if stamp is None:
+            return self._previous(directory, "missing")
         cached = self._cached
         if cached is not None and cached.settled and cached.stamp == stamp:
             return cached.snapshot
@@ -119,13 +121,15 @@ class Document(Generic[T]):
             data, stamp = directory.read(self.name, MAX_BYTES)
             snapshot = self.parse(data, cached.snapshot if cached else None)
         except FileNotFoundError:
-            return self._previous(directory, "missing")
+            reason = "missing"
         except files.OversizeError:
-            return self._previous(directory, "too_large")
+            reason = "too_large"
         except DamageError as damage:
-            return self._previous(directory, damage.reason)
-        self._cached = _Cached(stamp, not stamp.is_young(), snapshot)
-        return snapshot
+            reason = damage.reason
+        else:
+            self._cached = _Cached(stamp, not stamp.is_young(), snapshot)
+            return snapshot
+        return self._previous(directory, reason)
 
     def parse(self, data: bytes, known: Snapshot[T] | None = None) -> Snapshot[T]:
         """Make a snapshot of a file's bytes, sharing the rows of an earlier one.
@@ -148,7 +152,7 @@ class Document(Generic[T]):
             ) from None
         decode = self.codec.decode
         return Snapshot(
-            tuple([rows.get(raw) or Row(raw, decode(raw)) for raw in envelope.rows]),
+            Rows.of([rows.get(raw) or Row(raw, decode(raw)) for raw in envelope.rows], known.rows if known else None),
             envelope.sequence,
             envelope.updated_at,
             source=data,
@@ -205,7 +209,7 @@ class Document(Generic[T]):
         # The stamp carries a mark of our own, so it tells later edits apart at once.
         self._cached = _Cached(stamp, settled=True, snapshot=snapshot, own=True) if stamp else None
 
-    def encode(self, rows: tuple[Row[T], ...], sequence: int, updated_at: str) -> list[bytes]:
+    def encode(self, rows: Sequence[Row[T]], sequence: int, updated_at: str) -> list[bytes]:
         """Return the pieces of the next version's bytes; pages of rows that stayed the same are not made again.
 
         Raises:
@@ -213,27 +217,11 @@ class Document(Generic[T]):
         """
         if len(rows) > MAX_ENTRIES:
             raise self._full(f"{MAX_ENTRIES} entries", len(rows))
-        head, between, tail = jsontext.frame(updated_at, sequence, empty=not rows)
-        pieces = [head]
-        for page in self._encoded(rows):
-            pieces += (page, between)
-        pieces[-1 if rows else 1 :] = [tail]
-        size = sum(map(len, pieces))
+        encoded = pieces(Rows.of(rows), sequence, updated_at)
+        size = sum(map(len, encoded))
         if size > MAX_BYTES:
             raise self._full(f"{MAX_BYTES} bytes", size)
-        return pieces
-
-    def _encoded(self, rows: tuple[Row[T], ...]) -> list[bytes]:
-        pages = []
-        held = self._pages
-        for number, start in enumerate(range(0, len(rows), _PAGE)):
-            part = rows[start : start + _PAGE]
-            if number < len(held) and held[number][0] == part:
-                pages.append((part, held[number][1]))
-            else:
-                pages.append((part, jsontext.join_rows([row.raw for row in part])))
-        self._pages = pages
-        return [encoded for _, encoded in pages]
+        return encoded
 
     def _full(self, limit: str, size: int) -> CapacityError:
         return CapacityError(

@@ -135,7 +135,7 @@ def start_token(pid: int) -> str | None:
 
 
 def _host() -> str:
-    return _word(socket.gethostname())
+    return _word(socket.gethostname())  # asked each time: a machine may be renamed
 
 
 @functools.cache
@@ -158,5 +158,6 @@ def _first_line(path: str) -> str | None:
         return None
 
 
+@functools.lru_cache(maxsize=8)
 def _word(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "_", text)[:60] or "-"

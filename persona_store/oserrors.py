@@ -13,15 +13,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@contextlib.contextmanager
-def storage_errors(path: Path) -> Iterator[None]:
+class storage_errors:  # noqa: N801 - it is used as a function; a generator would cost each change more
     """Raise what the file system refuses as StorageError: nothing was changed, ``path`` and ``errno`` say where."""
-    try:
-        yield
-    except PersonaError:
-        raise
-    except OSError as error:
-        raise storage_error(path, error) from error
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Turn what was raised, if it is the file system's."""
+        if isinstance(error, OSError) and not isinstance(error, PersonaError):
+            raise storage_error(self._path, error) from error
 
 
 def storage_error(path: Path, error: OSError) -> StorageError:

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 from persona_store import jsontext
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pydantic import BaseModel
 
     from persona_store.jsontext import JsonValue
+    from persona_store.pages import Rows
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -37,6 +40,11 @@ class Damage(NamedTuple):
     lost_last_change: bool
 
 
+def joined(rows: Sequence[Row[object]]) -> bytes:
+    """Return rows as they stand in a document, as they are; what a page is asked for."""
+    return jsontext.join_rows([row.raw for row in rows])
+
+
 @dataclass(frozen=True)
 class Snapshot(Generic[T_co]):
     """One version of a document.
@@ -46,7 +54,7 @@ class Snapshot(Generic[T_co]):
     the rows are what the previous version held.
     """
 
-    rows: tuple[Row[T_co], ...]
+    rows: Rows[T_co]
     sequence: int
     updated_at: str
     exists: bool = True
@@ -58,7 +66,7 @@ class Snapshot(Generic[T_co]):
         """The exact bytes of the file; none when there is no usable one."""
         if self.source is not None or not self.exists:
             return self.source or b""
-        return jsontext.join(self.updated_at, self.sequence, [row.raw for row in self.rows])
+        return b"".join(pieces(self.rows, self.sequence, self.updated_at))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -74,6 +82,16 @@ class Snapshot(Generic[T_co]):
     def invalid(self) -> int:
         """How many rows this release could not read; they are kept as they are."""
         return len(self.rows) - len(self.values)
+
+
+def pieces(rows: Rows[T], sequence: int, updated_at: str) -> list[bytes]:
+    """Return the bytes of a document, in order; those of a page are made once."""
+    head, between, tail = jsontext.frame(updated_at, sequence, empty=not rows)
+    found = [head]
+    for page in rows.pages:
+        found += (page.made(joined), between)
+    found[-1 if rows else 1 :] = [tail]
+    return found
 
 
 class Codec(Protocol[T]):

@@ -192,9 +192,12 @@ _PLACEHOLDER: Final = Pattern(
 )
 
 
+_ANCHORED: Final = tuple((anchor, at) for at, row in enumerate(FORMATS) for anchor in row.anchors)
+
+
 def awake(text: str) -> list[SecretFormat]:
     """Return the shapes of which an anchor stands in a text."""
-    return [row for row in FORMATS if any(anchor in text for anchor in row.anchors)]
+    return [FORMATS[at] for at in dict.fromkeys([at for anchor, at in _ANCHORED if anchor in text])]
 
 
 def first_secret(text: str, rows: Iterable[SecretFormat] | None = None) -> Secret | None:

@@ -37,6 +37,10 @@ class Tombstone(BaseModel):
     swept: bool
 
 
+def _ids(rows: Iterable[Row[Tombstone]]) -> frozenset[str]:
+    return frozenset([row.value.id for row in rows if row.value is not None])
+
+
 class Tombstones:
     """The tombstones of a profile. Making this and asking it create nothing on disk."""
 
@@ -54,11 +58,12 @@ class Tombstones:
 
     def any_stands(self, keys: Iterable[str]) -> bool:
         """Whether one of several semantic keys was erased; as `stands`, with one look at the files."""
-        snapshot = self.document.read()
-        if not snapshot.values:
+        standing = [page.made(_ids) for page in self.document.read().rows.pages]
+        if not any(standing):
             return False
-        secret, ids = self._key(), {stone.id for stone in snapshot.values}
-        return any(self._hash(key, secret) in ids for key in keys)
+        secret = self._key()
+        asked = (self._hash(key, secret) for key in keys)
+        return any(stone in ids for stone in asked for ids in standing)
 
     def add(self, transaction: Transaction, keys: Iterable[str], erased_at: str) -> None:
         """Put up tombstones, not yet swept; durable when this returns."""

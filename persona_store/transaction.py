@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar, cast
 
 from persona_hooks.errors import CapacityError, ConflictError, CorruptError, RefusedError
 from persona_store import commit, diagnostics, files, foreign_lock, jsontext, recovery
-from persona_store.document import Document, ModelCodec, Snapshot
+from persona_store.document import Document, ModelCodec, Rows, Snapshot
 from persona_store.locks import DEFAULT_TIMEOUT, LockName, LockOrderError, Locks, Rank
 from persona_store.oserrors import storage_errors
 
@@ -201,7 +201,7 @@ class Profile:
             snapshot = self._read(document, directory)
             _require(document, snapshot, terms.expect)
             wanted = mutate(snapshot)
-            rows = snapshot.rows if wanted is None else tuple(wanted)
+            rows = snapshot.rows if wanted is None else Rows.of(wanted, snapshot.rows)
             if wanted is None or (snapshot.damage is None and rows == snapshot.rows):
                 return Committed(snapshot, changed=False)
             if directory is not None:
@@ -220,7 +220,7 @@ class Profile:
         document: Document[T],
         directory: files.Directory,
         snapshot: Snapshot[T],
-        rows: tuple[Row[T], ...],
+        rows: Rows[T],
         terms: _Terms,
     ) -> Committed[T]:
         now = self.now()

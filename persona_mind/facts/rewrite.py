@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from persona_mind.facts.model import Fact
-    from persona_store.document import Document, Row, Snapshot
+    from persona_mind.kernel.identity import Key
+    from persona_store.document import Document, Row, Rows, Snapshot
+    from persona_store.pages import Page
 
 Mutation = Callable[["Snapshot[Fact]"], Sequence["Row[Fact]"]]
 
@@ -41,29 +43,43 @@ class Record:
 
     def __call__(self, snapshot: Snapshot[Fact]) -> Sequence[Row[Fact]]:
         """Return the rows of the next version; may be called again on a newer one."""
-        kept = living(snapshot.rows, self.now)
-        if self.retired:
-            kept = [row for row in kept if row.raw not in self.retired]
+        kept = without(living(snapshot.rows, self.now), self.retired)
         self.result, self.again = self.new, False
-        for at, old in self._same(kept):
+        for row, old in self._same(kept):
             self.result, self.again = refreshed(old, self.new), True
-            kept[at] = self.document.revise(kept[at], self.result)
-            return kept
-        return [*kept, self.document.row(self.new)]
+            return kept.replace(row, self.document.revise(row, self.result))
+        return kept.append(self.document.row(self.new))
 
-    def _same(self, rows: Sequence[Row[Fact]]) -> Iterator[tuple[int, Fact]]:
-        """Yield where the same fact stands."""
+    def _same(self, rows: Rows[Fact]) -> Iterator[tuple[Row[Fact], Fact]]:
+        """Yield the rows that hold the same fact."""
         wanted = self.new.key
-        # One pass over ten thousand rows is a good part of what a change costs: nothing is called for each of them.
-        for at, row in enumerate(rows):
-            old = row.value
-            if old is not None and old.key == wanted and (not self.own_rows_only or old.persona == self.new.persona):
-                yield at, old
+        # To pass over ten thousand rows would be a good part of what a change costs: pages know what they hold.
+        for page in rows.pages:
+            for row in page.rows if wanted in page.made(_keys) else ():
+                old = row.value
+                if old is None or old.key != wanted:
+                    continue
+                if not self.own_rows_only or old.persona == self.new.persona:
+                    yield row, old
+
+
+def _keys(rows: Iterable[Row[Fact]]) -> frozenset[Key]:
+    return frozenset([row.value.key for row in rows if row.value is not None])
+
+
+def _first_end(rows: Iterable[Row[Fact]]) -> datetime | None:
+    """Return when the first of these facts expires, if one does."""
+    return min((row.value.expires for row in rows if row.value is not None and row.value.expires), default=None)
+
+
+def without(rows: Rows[Fact], gone: Collection[bytes]) -> Rows[Fact]:
+    """Return all rows but exactly these; every other one stays byte for byte."""
+    return rows.change(lambda page: tuple([row for row in page.rows if row.raw not in gone])) if gone else rows
 
 
 def retire(rows: Collection[bytes]) -> Mutation:
-    """Return the change that removes exactly these rows; every other one stays byte for byte."""
-    return lambda snapshot: [row for row in snapshot.rows if row.raw not in rows]
+    """Return the change that removes exactly these rows."""
+    return lambda snapshot: without(snapshot.rows, rows)
 
 
 def sweep(now: datetime) -> Mutation:
@@ -71,9 +87,16 @@ def sweep(now: datetime) -> Mutation:
     return lambda snapshot: living(snapshot.rows, now)
 
 
-def living(rows: Iterable[Row[Fact]], now: datetime) -> list[Row[Fact]]:
+def living(rows: Rows[Fact], now: datetime) -> Rows[Fact]:
     """Return the rows that have not expired; those that nobody can read stay."""
-    return [row for row in rows if (fact := row.value) is None or fact.expires_at is None or fact.live(now)]
+
+    def kept(page: Page[Fact]) -> tuple[Row[Fact], ...]:
+        end = page.made(_first_end)
+        if end is None or end > now:
+            return page.rows
+        return tuple([row for row in page.rows if row.value is None or row.value.live(now)])
+
+    return rows.change(kept)
 
 
 def refreshed(old: Fact, new: Fact) -> Fact:

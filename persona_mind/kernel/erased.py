@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from persona_hooks.errors import RefusedError
-from persona_mind.kernel.identity import key, semantic
+from persona_mind.kernel.identity import Key, key, semantic
 from persona_mind.kernel.kinds import KINDS
 from persona_store.tombstones import Tombstones
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from persona_store.transaction import Profile, Transaction
 
@@ -76,6 +76,9 @@ def stone_of_row(row: Mapping[str, Any]) -> str | None:
     return stone(text) if isinstance(text, str) else None
 
 
-def _stones(text: str, tags: Iterable[str]) -> set[str]:
-    kept = tuple(tags)
-    return {semantic(key(kind, text, with_tags)) for kind in (*KINDS, BACKLOG) for with_tags in (kept, ())}
+def _stones(text: str, tags: Iterable[str]) -> Iterator[str]:
+    """Yield what the tombstones of a text would be made of; nothing is worked out before somebody asks."""
+    plain = key(BACKLOG, text, tags)
+    for kind in (*KINDS, BACKLOG):
+        for kept in {plain.tags, ()}:
+            yield semantic(Key(kind, plain.text, kept))

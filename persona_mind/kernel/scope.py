@@ -63,7 +63,8 @@ def find_project(cwd: Path, home: Path) -> Project:
         InvalidError: No system has such a path.
     """
     start, base = canonical(checked_path(cwd, "cwd")), canonical(home)
-    root = next((place for place in (start, *start.parents) if place != base and _has_git(place)), start)
+    # Each verb asks anew, since a work tree may begin at any time; only what follows from the path alone is kept.
+    root = next((place for place in _upwards(start) if place != base and _has_git(place)), start)
     return Project(root, _slug(root), home=root == base)
 
 
@@ -93,23 +94,29 @@ def segment(persona: str | None) -> str:
 
 def canonical(path: Path) -> Path:
     """Return the path's one true form: absolute, links resolved, NFC, in lower case on Windows."""
-    real = unicodedata.normalize("NFC", _realpath(os.path.abspath(path)))  # noqa: PTH100 - a link is resolved below
+    return _canonical(os.path.abspath(path))  # noqa: PTH100 - a link is resolved below
+
+
+@lru_cache(maxsize=256)
+def _canonical(path: str) -> Path:
+    real = unicodedata.normalize("NFC", os.path.realpath(path))
     return Path(real.lower() if os.name == "nt" else real)
 
 
 @lru_cache(maxsize=256)
-def _realpath(path: str) -> str:
-    return os.path.realpath(path)
+def _upwards(place: Path) -> tuple[Path, ...]:
+    return (place, *place.parents)
 
 
 def _has_git(place: Path) -> bool:
     try:
-        os.lstat(place / ".git")
+        os.lstat(f"{place}{os.sep}.git")
     except OSError:  # absent, or not ours to look at: in both cases no work tree that we can name
         return False
     return True
 
 
+@lru_cache(maxsize=256)
 def _slug(root: Path) -> str:
     # No store may be called like a hidden file, and people do keep repositories such as ~/.dotfiles.
     name = _UNSAFE.sub("-", root.name).strip("-").lstrip("-.")[:48] or "project"
