@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from persona_hooks.reference import markdown
+from persona_host.adapters.claude_code import files as claude_code
 from persona_host.adapters.pi.files import manifest_text
 from persona_host.headless import headless_runtime
 
@@ -21,6 +22,7 @@ def main() -> int:
         generated = {
             ROOT / "docs/commands.md": markdown(registry),
             ROOT / "persona_host/adapters/pi/bundle/manifest.json": manifest_text(runtime),
+            **{claude_code.BUNDLE / name: text for name, text in claude_code.commands(registry).items()},
         }
         runtime.close()
     stale = [path for path, text in generated.items() if not path.exists() or path.read_text("utf-8") != text]

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 
 speaks("persona_host")
-speaks("persona_host")
 
 _ABLE = Capabilities()
 

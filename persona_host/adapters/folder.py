@@ -1,7 +1,7 @@
 """Putting a folder of our files beside a host's own, and taking it away again without a trace.
 
-The folder holds a receipt: which files are ours, by hash, and which directories had to be made. A file that is not
-ours, or that somebody has changed since, is never overwritten and never removed.
+The folder holds a receipt: which files are ours, by hash, and which directories had to be made, those within the folder
+included. A file that is not ours, or that somebody has changed since, is never overwritten and never removed.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,7 @@ class _Receipt:
 
 
 def put(folder: Path, files: Mapping[str, str]) -> Done:
-    """Write ``files``, by name, into ``folder``; make it where it is missing. Our own older files are replaced.
+    """Write ``files``, by their paths within it, into ``folder``; make what is missing. Our older files are replaced.
 
     Raises:
         ConflictError: A file of one of these names is not ours, or was changed since. Nothing was written.
@@ -59,11 +60,15 @@ def put(folder: Path, files: Mapping[str, str]) -> Done:
     current = all(_content(folder / name) == text.encode() for name, text in files.items())
     if current and receipt.files == hashes:
         return Done(changed=False)
-    made = receipt.made or [str(path) for path in _missing(folder)]
+    # A repeated run forgets nothing that an earlier one made.
+    folders = [folder, *((folder / name).parent for name in files)]
+    missing = dict.fromkeys(path for each in folders for path in _missing(each))
+    made = [*receipt.made, *(str(path) for path in missing if str(path) not in receipt.made)]
     folder.mkdir(parents=True, exist_ok=True)
     # The receipt first, and naming old and new alike: a run that is cut short can still be undone or repeated.
     _write(folder / RECEIPT, _text(_Receipt(receipt.files | hashes, made)))
     for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         _write(folder / name, text)
     for name in receipt.files.keys() - files.keys():
         _remove(folder / name, receipt.files[name])
@@ -82,11 +87,10 @@ def take_away(folder: Path) -> Done:
         return Done(changed=False)
     left = tuple(folder / name for name, mark in receipt.files.items() if not _remove(folder / name, mark))
     (folder / RECEIPT).unlink()
-    for made in reversed(receipt.made):
-        try:
+    # The innermost first. One that is not empty is kept, by whoever put something there, and all around it.
+    for made in sorted(receipt.made, key=lambda path: len(Path(path).parts), reverse=True):
+        with suppress(OSError):
             Path(made).rmdir()
-        except OSError:
-            break  # somebody has put something there, or has moved it: it is not ours to empty
     return Done(changed=True, left=left)
 
 
@@ -102,9 +106,19 @@ def _read(folder: Path) -> _Receipt:
         raise CorruptError(f"{path} cannot be read. Remove {folder} by hand.", path=str(path)) from None
     if not (isinstance(files, dict) and isinstance(made, list)):
         raise CorruptError(f"{path} cannot be read. Remove {folder} by hand.", path=str(path))
-    # A name is a name: a receipt that somebody has edited must not point outside of its folder.
-    names = {str(name): str(mark) for name, mark in files.items() if "/" not in name and "\\" not in name}
-    return _Receipt(names, [str(item) for item in made if folder.is_relative_to(str(item))])
+    # A receipt that somebody has edited must not point outside of its folder.
+    names = {str(name): str(mark) for name, mark in files.items() if _within(str(name))}
+    return _Receipt(names, [str(item) for item in made if _on_the_way(folder, Path(str(item)))])
+
+
+def _within(name: str) -> bool:
+    """Return whether a name is a path below its folder: no ``..``, no root, no drive."""
+    return bool(name) and "\\" not in name and not {"", ".", ".."} & set(name.split("/")) and ":" not in name
+
+
+def _on_the_way(folder: Path, made: Path) -> bool:
+    """Return whether a directory leads to the folder or lies in it."""
+    return ".." not in made.parts and (folder.is_relative_to(made) or made.is_relative_to(folder))
 
 
 def _text(receipt: _Receipt) -> str:

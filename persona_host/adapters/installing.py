@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_hooks.cards import Card
-from persona_hooks.errors import NotFoundError
+from persona_hooks.errors import NotFoundError, RefusedError
+from persona_hooks.speech import phrase, say
 from persona_host import extras
 from persona_host.adapters.folder import Done, put, take_away
 
@@ -29,12 +31,20 @@ class Target:
         environ: The environment; ``PATH`` says which hosts are there.
         runtime: Starts the plugins, with no session open: they say what the host is offered.
         python: The interpreter that has this package, by its absolute path.
+        home: The person's home directory.
     """
 
     agent_dir: Path
     environ: Mapping[str, str]
     runtime: Callable[[], Runtime]
     python: Path = Path(sys.executable)
+    home: Path = field(default_factory=Path.home)
+
+    @property
+    def program(self) -> list[str]:
+        """The words that run ``persona``: its script beside the interpreter, or the module where there is none."""
+        script = self.python.with_name("persona")
+        return [str(script)] if script.is_file() else [str(self.python), "-P", "-m", "persona_host.cli"]
 
 
 def install(host: str, target: Target) -> Card:
@@ -99,6 +109,52 @@ def _taken_away(what: str, done: Done) -> Card:
     return Card(f"{what} was removed. Memory itself was left alone.", body=left, level="warning" if left else "success")
 
 
+def _claude_folder(target: Target) -> Path:
+    """Return where Claude Code loads a plugin from by itself: a folder among the person's skills that has a manifest.
+
+    Raises:
+        RefusedError: Its configuration lies outside of home.
+    """
+    chosen = target.environ.get("CLAUDE_CONFIG_DIR") or str(target.home / ".claude")
+    config = Path(os.path.abspath(target.home / chosen))  # noqa: PTH100 - a link is named as the person names it
+    if not config.is_relative_to(target.home) and not config.is_relative_to(target.agent_dir):
+        raise RefusedError(
+            phrase("CLAUDE_CONFIG_DIR is {path}, outside of home; nothing is written there.", path=config),
+            reason="outside_home",
+            path=str(config),
+        )
+    return config / "skills" / "persona-mind"
+
+
+def _install_claude_code(target: Target) -> Card:
+    from persona_host.adapters.claude_code.files import installation  # noqa: PLC0415 - reads the bundle
+
+    folder = _claude_folder(target)
+    done = put(folder, installation(target.runtime().registry, target.program))
+    absent = shutil.which("claude", path=target.environ.get("PATH", "")) is None
+    lacking = extras.missing("mcp")
+    notes = [
+        *([say("Claude Code was not found on the path; it loads this when it starts.")] if absent else []),
+        *(
+            [say("Claude gets no tools yet: the extra mcp is not installed. {command}", command=extras.command("mcp"))]
+            if lacking
+            else []
+        ),
+    ]
+    return Card(
+        say("The Claude Code plugin is installed.")
+        if done.changed
+        else say("The Claude Code plugin was installed already, and is current."),
+        body=(str(folder), *notes),
+        level="warning" if lacking else "success",
+        hint=say("Start claude anew, or type /reload-plugins in it; /persona:mind then answers."),
+    )
+
+
+def _uninstall_claude_code(target: Target) -> Card:
+    return _taken_away("The Claude Code plugin", take_away(_claude_folder(target)))
+
+
 def _install_mcp(target: Target) -> Card:
     # Every client keeps its settings elsewhere, and they are the person's: the lines are shown, not written.
     server = {"command": str(target.python), "args": ["-P", "-m", "persona_host.cli", "mcp"]}
@@ -119,4 +175,5 @@ def _uninstall_mcp(_: Target) -> Card:
 _HOSTS: Mapping[str, _Host] = {
     "pi": _Host(_install_pi, _uninstall_pi),
     "mcp": _Host(_install_mcp, _uninstall_mcp),
+    "claude-code": _Host(_install_claude_code, _uninstall_claude_code),
 }

@@ -25,7 +25,7 @@ def _target(place: Place) -> installing.Target:
         # Without a session, no plugin reads or writes anything.
         return headless_runtime(agent_dir=place.agent_dir, home=place.home, environ=place.environ)
 
-    return installing.Target(place.agent_dir, place.environ, runtime)
+    return installing.Target(place.agent_dir, place.environ, runtime, home=place.home)
 
 
 def _run(
@@ -45,7 +45,7 @@ def _run(
 @json_option
 @common
 def install(place: Place, /, host: str, *, as_json: bool, plain: bool) -> int:
-    """Install our side of another host: pi or mcp.
+    """Install our side of another host: pi, claude-code or mcp.
 
     Writes below home and the agent directory only, and never calls the host.
     """
