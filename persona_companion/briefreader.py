@@ -20,6 +20,7 @@ from persona_companion.yamltext import Place, YamlError, YamlMapping, load
 from persona_hooks.errors import RefusedError
 from persona_hooks.naming import to_camel
 from persona_hooks.rules import broken
+from persona_hooks.speech import phrase
 from persona_hooks.wellformed import is_path
 from persona_store.hidden import first_hidden
 
@@ -98,7 +99,7 @@ def read_markdown(path: Path, data: bytes, origin: BriefOrigin) -> Brief | None:
         return None
     lines = decode(path, data).replace("\r\n", "\n").split("\n")
     if end >= len(lines):
-        raise FaultError(Fault(path, "the front matter is not closed; add a line of three dashes", 1))
+        raise FaultError(Fault(path, phrase("the front matter is not closed; add a line of three dashes"), 1))
     source = _Source.of(path, "\n".join(lines[1:end]), origin, above=1)
     persona = source.mapping.values.pop("persona", None)
     if persona is not True:
@@ -132,11 +133,15 @@ def decode(path: Path, data: bytes) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FaultError(Fault(path, "it is not UTF-8", data.count(b"\n", 0, error.start) + 1)) from None
+        raise FaultError(Fault(path, phrase("it is not UTF-8"), data.count(b"\n", 0, error.start) + 1)) from None
     hidden = first_hidden(text)
     if hidden is not None:
         line = text.count("\n", 0, hidden.offset) + 1
-        raise FaultError(Fault(path, f"it holds a character that nobody sees ({hidden.code_point})", line))
+        raise FaultError(
+            Fault(
+                path, phrase("it holds a character that nobody sees ({code_point})", code_point=hidden.code_point), line
+            )
+        )
     return text
 
 
@@ -153,10 +158,18 @@ def _front_matter(data: bytes) -> int | None:
 def _prompted(brief: Brief, text: str, path: Path, line: int) -> Brief:
     prompt = text.strip()
     if len(prompt) > MAX_PROMPT:
-        raise FaultError(Fault(path, f"the prompt has more than {MAX_PROMPT} characters", line, "prompt"))
+        raise FaultError(
+            Fault(path, phrase("the prompt has more than {limit} characters", limit=MAX_PROMPT), line, "prompt")
+        )
     if prompt:
         return replace(brief, prompt=prompt)
-    return replace(brief, warnings=(*brief.warnings, Fault(path, "it has no prompt", line, "prompt", fatal=False)))
+    return replace(
+        brief, warnings=(*brief.warnings, Fault(path, phrase("it has no prompt"), line, "prompt", fatal=False))
+    )
+
+
+def _of(field: str, what: str) -> str:
+    return phrase("{field}: {what}", field=field, what=what) if field else what
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +193,7 @@ class _Source:
 
     def stop(self, place: Place, message: str) -> NoReturn:
         field = str(place[0]) if place else ""
-        raise FaultError(Fault(self.path, f"{field}: {message}" if field else message, self.line(*place), field))
+        raise FaultError(Fault(self.path, _of(field, message), self.line(*place), field))
 
     def fields(self) -> _Fields:
         try:
@@ -188,11 +201,11 @@ class _Source:
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
             # The place may pass through keys of the author's own; only the outermost is surely one of ours.
-            self.stop(tuple(first["loc"]), broken(first).lstrip(": "))
+            self.stop(tuple(first["loc"]), broken(first))
         for name in _TEXTS:
             # An escape such as "\u200b" is innocent in the file and hidden in the value.
             if first_hidden(getattr(fields, name) or "") is not None:
-                self.stop((to_camel(name),), "it holds a character that nobody sees")
+                self.stop((to_camel(name),), phrase("it holds a character that nobody sees"))
         return fields
 
     def brief(self, fields: _Fields, prompt: str, line: int | None) -> Brief:
@@ -226,4 +239,10 @@ class _Source:
                 value = value.get(key) if isinstance(value, dict) else None
             if isinstance(value, str) and not is_role(value):
                 field = ".".join(place)
-                yield Fault(self.path, f"{field}: {unknown_role()}", self.line(*place), field, fatal=False)
+                yield Fault(
+                    self.path,
+                    phrase("{field}: {what}", field=field, what=unknown_role()),
+                    self.line(*place),
+                    field,
+                    fatal=False,
+                )

@@ -17,6 +17,7 @@ from persona_companion.briefs import Brief, BriefOrigin
 from persona_companion.faults import Fault, FaultError, readable
 from persona_companion.names import canonical, likeness
 from persona_hooks.errors import NotFoundError, RefusedError
+from persona_hooks.speech import phrase
 from persona_store.files import OversizeError, open_directory
 
 if TYPE_CHECKING:
@@ -61,21 +62,32 @@ class Catalogue:
         known = [brief.name for brief in self.briefs]
         fault = next((fault for fault in self.faults if fault.fatal and wanted in fault.names), None)
         if fault is not None:
-            raise NotFoundError(f"That persona cannot be used: {fault.text}.", reason="broken_persona", known=known)
+            raise NotFoundError(
+                phrase("That persona cannot be used: {fault}.", fault=fault.text), reason="broken_persona", known=known
+            )
         raise NotFoundError(
-            f"There is no persona of that name. {self._known(known)}{self._hint()}",
+            self._unknown(known),
             reason="unknown_persona",
             known=known,
         )
 
-    def _known(self, names: list[str]) -> str:
+    def _unknown(self, names: list[str]) -> str:
+        known = ", ".join(names[:_SHOWN_NAMES])
+        said = phrase("There is no persona of that name. There are: {known}.", known=known)
         if not names:
-            return f"There are none yet; they live in {readable(self.folder)}."
-        more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
-        return f"There are: {', '.join(names[:_SHOWN_NAMES])}{more}."
-
-    def _hint(self) -> str:
-        return " The project has personas of its own, which are used once you trust it." if self.untrusted else ""
+            said = phrase(
+                "There is no persona of that name. There are none yet; they live in {folder}.",
+                folder=readable(self.folder),
+            )
+        elif len(names) > _SHOWN_NAMES:
+            more = len(names) - _SHOWN_NAMES
+            said = phrase(
+                "There is no persona of that name. There are: {known} and {more} more.", known=known, more=more
+            )
+        if not self.untrusted:
+            return said
+        trust = phrase("The project has personas of its own, which are used once you trust it.")
+        return phrase("{said} {more}", said=said, more=trust)
 
 
 def discover(agent_dir: Path, cwd: Path, home: Path, *, trusted: bool) -> Catalogue:
@@ -117,7 +129,7 @@ def _read(root: Path, parts: tuple[str, ...], origin: BriefOrigin) -> Iterator[B
         yield Fault(path, error.message)
         return
     except OSError as error:
-        yield Fault(path, f"it cannot be read ({error.strerror})")
+        yield Fault(path, phrase("it cannot be read ({error})", error=error.strerror))
         return
     for name, is_folder in candidates[:MAX_PERSONAS]:
         try:
@@ -126,14 +138,19 @@ def _read(root: Path, parts: tuple[str, ...], origin: BriefOrigin) -> Iterator[B
             yield error.fault.about(canonical(name.removesuffix(".md")))
         except (ValueError, OSError) as error:
             # What the system or a parser cannot take in one brief must not close the memory of all others.
-            fault = Fault(path / name, f"it cannot be read ({type(error).__name__})")
+            fault = Fault(path / name, phrase("it cannot be read ({error})", error=type(error).__name__))
             yield fault.about(canonical(name.removesuffix(".md")))
         else:
             if found is not None:
                 yield found
     if len(candidates) > MAX_PERSONAS:
         last = readable(candidates[MAX_PERSONAS - 1][0])
-        yield Fault(path, f"it holds more than {MAX_PERSONAS} personas; those after {last} are left out")
+        yield Fault(
+            path,
+            phrase(
+                "it holds more than {limit} personas; those after {last} are left out", limit=MAX_PERSONAS, last=last
+            ),
+        )
 
 
 def _candidates(path: Path) -> Iterator[tuple[str, bool]]:
@@ -149,16 +166,18 @@ def _folder(root: Path, parts: tuple[str, ...], origin: BriefOrigin) -> Brief:
     path = root.joinpath(*parts)
     data = _bytes(root, parts, BRIEF_FILE)
     if data is None:
-        raise FaultError(Fault(path, f"it is no persona: it holds no {BRIEF_FILE}", fatal=False))
+        raise FaultError(Fault(path, phrase("it is no persona: it holds no {file}", file=BRIEF_FILE), fatal=False))
     if os.path.lexists(path / "brief.yaml"):
-        raise FaultError(Fault(path, f"it holds both {BRIEF_FILE} and brief.yaml; keep one"))
+        raise FaultError(Fault(path, phrase("it holds both {file} and brief.yaml; keep one", file=BRIEF_FILE)))
     draft: Draft = read_folder(path / BRIEF_FILE, data, origin)
     if draft.prompt_file is None:
         return draft.brief
     *inner, name = draft.prompt_file
     prompt = _bytes(root, (*parts, *inner), name)
     if prompt is None:
-        raise FaultError(Fault(path / BRIEF_FILE, "promptFile: there is no such file", draft.line, "promptFile"))
+        raise FaultError(
+            Fault(path / BRIEF_FILE, phrase("promptFile: there is no such file"), draft.line, "promptFile")
+        )
     return with_prompt(draft, path.joinpath(*draft.prompt_file), prompt)
 
 
@@ -168,7 +187,9 @@ def _markdown(root: Path, parts: tuple[str, ...], name: str, origin: BriefOrigin
         return None
     path = root.joinpath(*parts, name)
     if not claims(data):
-        raise FaultError(Fault(path, "it is no persona: its front matter has no line `persona: true`", fatal=False))
+        raise FaultError(
+            Fault(path, phrase("it is no persona: its front matter has no line `persona: true`"), fatal=False)
+        )
     return read_markdown(path, data, origin)
 
 
@@ -181,11 +202,11 @@ def _bytes(root: Path, parts: tuple[str, ...], name: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except OversizeError:
-        raise FaultError(Fault(path, f"it is larger than {MAX_BRIEF_BYTES // 1024} KiB")) from None
+        raise FaultError(Fault(path, phrase("it is larger than {limit} KiB", limit=MAX_BRIEF_BYTES // 1024))) from None
     except RefusedError as error:
         raise FaultError(Fault(path, error.message)) from None
     except OSError as error:
-        raise FaultError(Fault(path, f"it cannot be read ({error.strerror})")) from None
+        raise FaultError(Fault(path, phrase("it cannot be read ({error})", error=error.strerror))) from None
 
 
 def _apart(briefs: list[Brief]) -> tuple[list[Brief], list[Fault]]:
@@ -209,11 +230,15 @@ def _apart(briefs: list[Brief]) -> tuple[list[Brief], list[Fault]]:
 
 def _clash(brief: Brief, other: Brief) -> Fault:
     where = f"{readable('/'.join(other.path.parts[-2:]))}:{other.line}"
-    how = "has the same name" if other.name == brief.name else f"has a name too like it, {other.name}"
-    return Fault(brief.path, f"neither can be used: {where} {how}; rename one", brief.line, "name").about(brief.name)
+    what = phrase("neither can be used: {where} has the same name; rename one", where=where)
+    if other.name != brief.name:
+        what = phrase(
+            "neither can be used: {where} has a name too like it, {name}; rename one", where=where, name=other.name
+        )
+    return Fault(brief.path, what, brief.line, "name").about(brief.name)
 
 
 def _shadow(brief: Brief, own: Brief) -> Fault:
-    message = f"a project's persona may not pass for your own {own.name}; it is left out"
+    message = phrase("a project's persona may not pass for your own {name}; it is left out", name=own.name)
     # Not about a name: the person's own persona of that name stays usable.
     return Fault(brief.path, message, brief.line, "name")

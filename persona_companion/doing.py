@@ -8,6 +8,7 @@ from persona_companion.faults import Fault, readable
 from persona_companion.outcomes import Checked, Chosen, Listed, ListedPersona, Problem, Shown
 from persona_companion.selection import WORDS
 from persona_hooks.errors import NotFoundError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,7 +56,7 @@ def show_persona(companion: Companion, call: Call, name: str | None) -> Shown:
     """Return one persona whole; without a name the one that speaks."""
     wanted = name or companion.ownership.at(call.session).selection.persona
     if wanted is None:
-        raise NotFoundError("No persona speaks here; name one: /persona show NAME.", reason="no_persona")
+        raise NotFoundError(phrase("No persona speaks here; name one: /persona show NAME."), reason="no_persona")
     brief = companion.catalogue(call.session).find(wanted)
     return Shown(
         name=brief.name,

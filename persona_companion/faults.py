@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from persona_hooks.cards import one_line
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +35,7 @@ class Fault(NamedTuple):
     def text(self) -> str:
         """``personas/kiri/brief.yml:3: what is wrong``: the last parts of the path, and the sentence."""
         parts = self.path.parts[-3:]
-        return f"{readable('/'.join(parts))}{self.place}: {self.message}"
+        return phrase("{field}: {what}", field=readable("/".join(parts)) + self.place, what=self.message)
 
     @property
     def place(self) -> str:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from persona_companion.names import MAX_NAME
 from persona_hooks.errors import InvalidError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +48,7 @@ def leg_payload(environ: Mapping[str, str]) -> LegPayload | None:
         return LegPayload.model_validate_json(text[:_MAX_PAYLOAD])
     except ValidationError:
         raise InvalidError(
-            f"{LEG_PERSONA} is not understood, so this worker has no memory.",
+            phrase("{variable} is not understood, so this worker has no memory.", variable=LEG_PERSONA),
             reason="bad_leg_persona",
             field=LEG_PERSONA,
         ) from None

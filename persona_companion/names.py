@@ -6,6 +6,7 @@ import unicodedata
 from typing import Final
 
 from persona_hooks.errors import RefusedError
+from persona_hooks.speech import phrase
 
 MAX_NAME: Final = 128
 """The longest name in characters, as the messages of the bus allow."""
@@ -30,7 +31,8 @@ def check(name: str) -> None:
 
     if len(name) > MAX_NAME:
         raise RefusedError(
-            f"This persona name is refused: it is longer than {MAX_NAME} characters.", reason="unsafe_name"
+            phrase("This persona name is refused: it is longer than {limit} characters.", limit=MAX_NAME),
+            reason="unsafe_name",
         )
     check_name(name, kind="persona")
 

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from persona_hooks.naming import to_camel
-from persona_hooks.verbs import Outcome
+from persona_hooks.verbs import Outcome, Sentence
 
 
 class _Part(BaseModel):
@@ -26,7 +26,7 @@ class Problem(_Part):
 
     path: str
     line: int | None
-    text: str
+    text: Sentence
     fatal: bool
 
 
@@ -52,7 +52,7 @@ class Listed(Outcome):
 
     state: Literal["ready", "blocked"]
     active: str | None
-    why: str
+    why: Sentence
     personas: tuple[ListedPersona, ...]
     problems: tuple[Problem, ...]
     folder: str

@@ -24,6 +24,7 @@ from persona_hooks.messages import (
     SettingsQuery,
     SettingsReply,
 )
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 RELEASE: Final = "0.1.0"
 _MAX_REASON: Final = 1_024
-_STARTING: Final = "The companion has not finished starting in this session. Try again in a moment."
+_STARTING: Final = phrase("The companion has not finished starting in this session. Try again in a moment.")
 
 
 class Seat(NamedTuple):
@@ -97,7 +98,7 @@ class Ownership:
         with self._lock:
             present = self._seats.get((session.id, session.seat))
             if present is not None and present.generation > session.generation:
-                raise ConflictError("The session was replaced meanwhile.", reason="stale_session")
+                raise ConflictError(phrase("The session was replaced meanwhile."), reason="stale_session")
             self._seats[session.id, session.seat] = seat
         self._announce(seat)
         return seat
@@ -111,7 +112,7 @@ class Ownership:
         seat = before._replace(selection=selection, settings=settings)
         with self._lock:
             if self._seats.get((before.session_id, before.name)) is not before:
-                raise ConflictError("The session was replaced meanwhile.", reason="stale_session")
+                raise ConflictError(phrase("The session was replaced meanwhile."), reason="stale_session")
             self._seats[before.session_id, before.name] = seat
         if (seat.selection.persona, seat.selection.ready) != (before.selection.persona, before.selection.ready):
             self._announce(seat)
@@ -151,7 +152,7 @@ class Ownership:
             ready=ready,
             persona=seat.selection.persona if seat is not None and ready else None,
             leg=seat is not None and seat.leg,
-            reason=reason[:_MAX_REASON],
+            reason=reason if len(reason) <= _MAX_REASON else reason[:_MAX_REASON],
         )
 
     def _settings(self, message: Message) -> SettingsReply | None:

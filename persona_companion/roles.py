@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Generic, Literal, NamedTuple, TypeGuard, TypeVar
 
+from persona_hooks.speech import phrase
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -40,4 +42,4 @@ def resolve(models: Mapping[Role, M], name: str) -> Resolved[M]:
 
 def unknown_role() -> str:
     """Return what validation says of a role that does not exist; it never repeats the name."""
-    return f"the role is unknown and resolves to default; known are {', '.join(ROLES)}"
+    return phrase("the role is unknown and resolves to default; known are {roles}", roles=", ".join(ROLES))

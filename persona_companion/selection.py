@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from persona_companion.names import NONE, canonical
 from persona_hooks.errors import PersonaError, RefusedError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,12 +25,12 @@ PIN: Final = "PI_PERSONA_DEFAULT"
 Source = Literal["leg", "flag", "pin", "remembered", "none", "chosen"]
 
 WORDS: Final[dict[Source, str]] = {
-    "leg": "from whoever launched this worker",
-    "flag": "asked for in this session",
-    "pin": f"set by {PIN}",
-    "remembered": "your last choice",
-    "none": "no persona was chosen",
-    "chosen": "chosen in this session",
+    "leg": phrase("from whoever launched this worker"),
+    "flag": phrase("asked for in this session"),
+    "pin": phrase("set by {variable}", variable=PIN),
+    "remembered": phrase("your last choice"),
+    "none": phrase("no persona was chosen"),
+    "chosen": phrase("chosen in this session"),
 }
 
 
@@ -89,7 +90,7 @@ def wish(session: Session, environ: Mapping[str, str], remembered: Callable[[], 
     if session.leg and last is not None:
         # The remembered choice is the latest of any session: it may not be the one that launched this worker.
         raise RefusedError(
-            "This worker was not told whose it is (PI_PERSONA_LEG_PERSONA is not set), so it has no memory.",
+            phrase("This worker was not told whose it is (PI_PERSONA_LEG_PERSONA is not set), so it has no memory."),
             reason="unknown_launcher",
         )
     return Wish(last, "none" if last is None else "remembered")
@@ -107,7 +108,11 @@ def select(asked: Wish, catalogue: Catalogue | None) -> Selection:
 
 def _closed(error: PersonaError, source: Source) -> RefusedError:
     return RefusedError(
-        f"Memory is closed: the persona {WORDS[source]} cannot be used. {error.message} "
-        "Choose with /persona use NAME, or /persona none.",
+        phrase(
+            "Memory is closed: the persona {source} cannot be used. {why} Choose with /persona use NAME, "
+            "or /persona none.",
+            source=WORDS[source],
+            why=error.message,
+        ),
         reason=error.reason,
     )

@@ -5,6 +5,7 @@
                  "routing": {"model": "openai:NAME", "baseUrl": "http://localhost:8000/v1", "apiKeyEnv": "MY_KEY"}},
      "mind":    {"enabled": true, "capture": "auto", "nudge": true},
      "sessions": {"recall": true},
+     "recall":  {"vectors": "/models/all-MiniLM-L6-v2"},
      "language": "it"}
 
 Every key may be left out, and unknown keys are kept. A malformed value is named with file and field and counts as the
@@ -27,7 +28,7 @@ from persona_companion.roles import ROLES, Role, resolve
 from persona_hooks.errors import CorruptError, PersonaError
 from persona_hooks.messages import Setting
 from persona_hooks.naming import to_camel
-from persona_hooks.speech import ENGLISH, chosen
+from persona_hooks.speech import ENGLISH, chosen, phrase
 from persona_hooks.switches import is_no
 
 if TYPE_CHECKING:
@@ -38,9 +39,10 @@ if TYPE_CHECKING:
 
 PERSIST: Final = "PI_PERSONA_PERSIST"
 _MAX_SOURCE: Final = 512
+MAX_VECTORS: Final = 1_024
 
 Capture = Literal["auto", "prompt", "off"]
-Value = str | bool
+Value = str | bool | None
 
 
 class _Section(BaseModel):
@@ -77,6 +79,12 @@ class SessionsSection(_Section):
     recall: bool = True
 
 
+class RecallSection(_Section):
+    """How what is remembered is found."""
+
+    vectors: Annotated[str, Field(min_length=1, max_length=MAX_VECTORS)] | None = None
+
+
 class ModelSection(_Section):
     """One role's model. A key never stands here: ``apiKeyEnv`` names the variable that holds it."""
 
@@ -90,6 +98,7 @@ _CAREFUL: Final[Mapping[str, Mapping[str, object]]] = {
     "persona": {"persist": False},
     "mind": {"enabled": False, "capture": "off", "nudge": False},
     "sessions": {"recall": False},
+    "recall": {"vectors": None},
 }
 
 _LANGUAGE: Final = "language"
@@ -106,6 +115,7 @@ class Settings:
         persona: The companion's own settings.
         mind: The mind's preferences.
         sessions: What may be done with past conversations.
+        recall: How what is remembered is found.
         models: The roles that have a model of their own.
         language: In which a person is spoken to; None where the environment decides.
         faults: What is malformed, by field.
@@ -117,6 +127,7 @@ class Settings:
     persona: PersonaSection = field(default_factory=PersonaSection)
     mind: MindSection = field(default_factory=MindSection)
     sessions: SessionsSection = field(default_factory=SessionsSection)
+    recall: RecallSection = field(default_factory=RecallSection)
     models: Mapping[Role, ModelSection] = field(default_factory=dict)
     language: str | None = None
     faults: tuple[Fault, ...] = ()
@@ -135,7 +146,7 @@ class Settings:
         fault = next((fault for fault in self.faults if fault.field in {"persona", "persona.lastPersona"}), None)
         if fault is not None:
             raise CorruptError(
-                f"Memory is closed: the remembered persona cannot be read. {fault.text}.",
+                phrase("Memory is closed: the remembered persona cannot be read. {fault}.", fault=fault.text),
                 reason="bad_settings",
                 path=str(self.path),
                 field=fault.field,
@@ -159,6 +170,7 @@ class Settings:
             self.setting("mind.capture", self.mind.capture),
             self.setting("mind.nudge", self.mind.nudge),
             self.setting("sessions.recall", self.sessions.recall),
+            self.setting("recall.vectors", self.recall.vectors),
         )
         spoken = () if self.language is None else (self.setting(_LANGUAGE, self.language),)
         return (*found, *spoken, *self._models())
@@ -237,7 +249,10 @@ class SettingsFile:
             section = values.setdefault("persona", {})
             if not isinstance(section, dict):
                 raise CorruptError(
-                    f"{readable(self.path)}: persona must be an object; it was left as it is, correct it by hand",
+                    phrase(
+                        "{path}: persona must be an object; it was left as it is, correct it by hand",
+                        path=readable(self.path),
+                    ),
                     reason="bad_settings",
                     path=str(self.path),
                     field="persona",
@@ -269,16 +284,24 @@ def _parse(path: Path, values: Mapping[str, Any]) -> Settings:
     persona = _section(PersonaSection, values, "persona", path, faults)
     mind = _section(MindSection, values, "mind", path, faults)
     sessions = _section(SessionsSection, values, "sessions", path, faults)
+    recall = _section(RecallSection, values, "recall", path, faults)
     models = _models(values.get("models"), path, faults)
     language = _language(values.get(_LANGUAGE), path, faults)
-    return Settings(path, persona, mind, sessions, models, language, tuple(faults), frozenset(_names(values)))
+    return Settings(path, persona, mind, sessions, recall, models, language, tuple(faults), frozenset(_names(values)))
 
 
 def _language(raw: object, path: Path, faults: list[Fault]) -> str | None:
     if raw is None or (isinstance(raw, str) and chosen({}, raw) != ENGLISH):
         return raw
     if raw != ENGLISH:
-        faults.append(Fault(path, f'{_LANGUAGE} must name a language, such as "it"', field=_LANGUAGE, fatal=False))
+        faults.append(
+            Fault(
+                path,
+                phrase('{field} must name a language, such as "it"', field=_LANGUAGE),
+                field=_LANGUAGE,
+                fatal=False,
+            )
+        )
     return ENGLISH
 
 
@@ -286,13 +309,13 @@ def _section(kind: type[S], values: Mapping[str, Any], name: str, path: Path, fa
     raw = values.get(name, {})
     careful = _CAREFUL[name]
     if not isinstance(raw, Mapping):
-        faults.append(Fault(path, f"{name} must be an object", field=name))
+        faults.append(Fault(path, phrase("{field} must be an object", field=name), field=name))
         return kind.model_validate(dict(careful))
     try:
         return kind.model_validate(dict(raw))
     except ValidationError as error:
-        bad = {str(key): message for key, message in _problems(error)}
-        faults += [Fault(path, f"{name}.{key}{message}", field=f"{name}.{key}") for key, message in bad.items()]
+        bad = {str(key): message for key, message in _problems(error, name)}
+        faults += [Fault(path, message, field=f"{name}.{key}") for key, message in bad.items()]
         kept = {key: value for key, value in raw.items() if key not in bad}
         return kind.model_validate({**kept, **{key: careful[key] for key in bad if key in careful}})
 
@@ -301,7 +324,7 @@ def _models(raw: object, path: Path, faults: list[Fault]) -> dict[Role, ModelSec
     if raw is None:
         return {}
     if not isinstance(raw, Mapping):
-        faults.append(Fault(path, "models must be an object", field="models"))
+        faults.append(Fault(path, phrase("{field} must be an object", field="models"), field="models"))
         return {}
     found: dict[Role, ModelSection] = {}
     for role in ROLES:
@@ -312,19 +335,25 @@ def _models(raw: object, path: Path, faults: list[Fault]) -> dict[Role, ModelSec
         try:
             found[role] = ModelSection.model_validate({"model": value} if isinstance(value, str) else value)
         except ValidationError as error:
-            faults += [Fault(path, f"{name}.{key}{text}", field=f"{name}.{key}") for key, text in _problems(error)]
+            faults += [Fault(path, text, field=f"{name}.{key}") for key, text in _problems(error, name)]
     unknown = len(set(raw) - set(ROLES))
     if unknown:
-        message = f"models: {unknown} of its roles are unknown and serve nothing; known are {', '.join(ROLES)}"
+        message = phrase(
+            "models: {unknown} of its roles are unknown and serve nothing; known are {known}",
+            unknown=unknown,
+            known=", ".join(ROLES),
+        )
         faults.append(Fault(path, message, field="models", fatal=False))
     return found
 
 
-def _problems(error: ValidationError) -> Iterable[tuple[str, str]]:
-    from persona_hooks.rules import broken  # noqa: PLC0415 - most files break none
+def _problems(error: ValidationError, section: str) -> Iterable[tuple[str, str]]:
+    """Yield each malformed key, and the sentence about it."""
+    from persona_hooks.rules import broken_at  # noqa: PLC0415 - most files break none
 
     for problem in error.errors(include_input=False, include_url=False):
-        yield str(problem["loc"][0]) if problem["loc"] else "model", broken(problem)
+        key = str(problem["loc"][0]) if problem["loc"] else "model"
+        yield key, broken_at(f"{section}.{key}", problem)
 
 
 def _names(values: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
@@ -339,5 +368,7 @@ def _names(values: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
 
 def _closed(error: PersonaError, path: Path) -> CorruptError:
     return CorruptError(
-        f"Memory is closed: the settings cannot be read. {error.message}", reason="bad_settings", path=str(path)
+        phrase("Memory is closed: the settings cannot be read. {why}", why=error.message),
+        reason="bad_settings",
+        path=str(path),
     )

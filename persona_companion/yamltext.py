@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from persona_hooks.speech import phrase
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -59,15 +61,15 @@ def load(text: str) -> YamlMapping:
         YamlError: It is no YAML, no mapping, or uses what is not read here. The message never quotes a value.
     """
     if _DIRECTIVE.match(text):
-        raise YamlError(1, "directives are not read here; remove the line that begins with %")
+        raise YamlError(1, phrase("directives are not read here; remove the line that begins with %"))
     _check_depth(text)
     root = _compose(text)
     if root is None:
-        raise YamlError(1, "it is empty")
+        raise YamlError(1, phrase("it is empty"))
     reader = _Reader()
     values = reader.value(root, ())
     if not isinstance(values, dict):
-        raise YamlError(1, "it must be a mapping of keys to values")
+        raise YamlError(1, phrase("it must be a mapping of keys to values"))
     return YamlMapping(values, reader.lines)
 
 
@@ -77,7 +79,7 @@ def _check_depth(text: str) -> None:
     for match in re.finditer(r"[\[{\]}]", text):
         depth = depth + 1 if match[0] in "[{" else max(0, depth - 1)
         if depth > _MAX_OPEN:
-            raise YamlError(text.count("\n", 0, match.start()) + 1, "it is nested too deeply")
+            raise YamlError(text.count("\n", 0, match.start()) + 1, phrase("it is nested too deeply"))
 
 
 def _compose(text: str) -> Any:  # noqa: ANN401 - ruamel's node, which it does not type
@@ -88,11 +90,13 @@ def _compose(text: str) -> Any:  # noqa: ANN401 - ruamel's node, which it does n
         return YAML(typ="safe", pure=True).compose(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise YamlError(mark.line + 1 if mark else 1, f"this is not YAML ({error.problem})") from None
+        raise YamlError(
+            mark.line + 1 if mark else 1, phrase("this is not YAML ({problem})", problem=error.problem)
+        ) from None
     except (YAMLError, ValueError):
-        raise YamlError(1, "it holds characters that YAML does not allow") from None
+        raise YamlError(1, phrase("it holds characters that YAML does not allow")) from None
     except RecursionError:
-        raise YamlError(1, "it is nested too deeply") from None
+        raise YamlError(1, phrase("it is nested too deeply")) from None
 
 
 @dataclass(slots=True)
@@ -105,7 +109,7 @@ class _Reader:
     def value(self, node: Any, place: Place) -> YamlValue:  # noqa: ANN401 - ruamel's node
         line = node.start_mark.line + 1
         if id(node) in self._seen:
-            raise YamlError(line, "aliases are not read here; write the value out")
+            raise YamlError(line, phrase("aliases are not read here; write the value out"))
         self._seen.add(id(node))
         self.lines.setdefault(place, line)
         shape, kind = str(node.id), str(node.tag).removeprefix(_TAG)
@@ -121,11 +125,11 @@ class _Reader:
             line = key_node.start_mark.line + 1
             key = key_node.value
             if not isinstance(key, str):
-                raise YamlError(line, "a key must be a plain word")
+                raise YamlError(line, phrase("a key must be a plain word"))
             if str(key_node.tag) == f"{_TAG}merge":
-                raise YamlError(line, "merge keys are not read here; write the values out")
+                raise YamlError(line, phrase("merge keys are not read here; write the values out"))
             if key in keys:
-                raise YamlError(line, "this key stands here twice")
+                raise YamlError(line, phrase("this key stands here twice"))
             keys.add(key)
             self.lines[*place, key] = line
             yield key, self.value(value_node, (*place, key))
@@ -135,11 +139,13 @@ def _scalar(kind: str, text: str, line: int) -> YamlValue:
     try:
         return _plain(kind, text)
     except KeyError:
-        raise YamlError(line, "tags are not read here; remove the word that begins with !") from None
+        raise YamlError(line, phrase("tags are not read here; remove the word that begins with !")) from None
     except OverflowError:
-        raise YamlError(line, f"a number is finite and has at most {_MAX_DIGITS} digits; quote a text") from None
+        raise YamlError(
+            line, phrase("a number is finite and has at most {digits} digits; quote a text", digits=_MAX_DIGITS)
+        ) from None
     except ValueError:
-        raise YamlError(line, "this is not the kind of value that its tag says") from None
+        raise YamlError(line, phrase("this is not the kind of value that its tag says")) from None
 
 
 def _plain(kind: str, text: str) -> YamlValue:

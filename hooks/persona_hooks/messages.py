@@ -36,8 +36,8 @@ def _kept(value: object, check: ValidatorFunctionWrapHandler) -> str:
     return value if isinstance(value, Phrase) else checked
 
 
-Sentence = Annotated[str, Field(max_length=1_024), WrapValidator(_kept)]
-"""A sentence for a person; a phrase stays one, so that it is worded for whoever reads it."""
+Reason = Annotated[str, Field(max_length=1_024), WrapValidator(_kept)]
+"""Sentences for a person; a phrase stays one, so that it is worded for whoever reads it."""
 MAIN_SEAT = "main"
 CONTRACT = 1
 """The contract's version. A number with bounds, since a literal 1 would take true as well."""
@@ -147,7 +147,7 @@ class OwnerReply(Message):
     ready: bool
     persona: Name | None
     leg: bool = False
-    reason: Sentence = ""
+    reason: Reason = ""
 
 
 class OwnerChanged(Closed):

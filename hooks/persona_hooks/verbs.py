@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, SkipValidation, ValidationError
 
 from persona_hooks.cards import Card
 from persona_hooks.errors import Changed, InvalidError, NotFoundError, PersonaError, StorageError, UncertainError
@@ -66,6 +66,10 @@ class Params(BaseModel):
 
 class NoParams(Params):
     """A verb that takes nothing."""
+
+
+Sentence = SkipValidation[str]
+"""A text in an outcome that may be a phrase: programs read its English, and the card words it."""
 
 
 class Outcome(BaseModel):
