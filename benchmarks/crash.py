@@ -16,15 +16,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchmarks import store_cost
-from tests.support.crash import disks, kills, mindsim, powerloss, sim, writers
+from benchmarks.crash_jobs import spread
+from benchmarks.sim import WORLDS, many
+from tests.support.crash import disks, kills, powerloss, writers
 from tests.support.crash.__main__ import mutants as look_at_mutants
-from tests.support.crash.battery import injure
+from tests.support.crash.battery import Report
 from tests.support.crash.checks import scratch
 from tests.support.crash.documents import OPERATIONS, STEPS, after_power_loss
+from tests.support.crash.shares import Share, take
 from tests.support.crash.whole import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+
+JOBS = min(2, os.cpu_count() or 1)
+SHARES = 8
+"""Into how many shares the points of one operation are cut."""
 
 
 @dataclass(frozen=True)
@@ -39,23 +47,36 @@ class Line:
 
 def shim() -> Iterator[Line]:
     """Every fault at every file effect of every operation."""
-    for operation in (*OPERATIONS, *WHOLE):
-        report = injure(operation, scratch())
-        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(report.kinds.items()))
-        yield Line(f"injured: {operation.name}", report.points, report.violations, kinds)
+    yield from _injured([operation.name for operation in (*OPERATIONS, *WHOLE)], verbs=False)
 
 
 def verbs() -> Iterator[Line]:
     """Every fault at every file effect of every verb that changes something, and of capture."""
     # The whole host is loaded for them, and no other stage needs it.
-    from tests.support.crash.verbs import operations, without_a_case  # noqa: PLC0415
+    from tests.support.crash.verbs import every_name, without_a_case  # noqa: PLC0415
 
     missing = without_a_case()
     yield Line("verbs without a case", len(missing), missing)
-    for operation in operations():
-        report = injure(operation, scratch())
-        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(report.kinds.items()))
-        yield Line(f"injured: {operation.name}", report.points, report.violations, kinds)
+    yield from _injured(every_name(), verbs=True)
+
+
+def _injured(names: Sequence[str], *, verbs: bool) -> Iterator[Line]:
+    shares = [Share(name, first, SHARES, verbs) for name in names for first in range(SHARES)]
+    reports = {name: Report(name) for name in names}
+    seconds, left = dict.fromkeys(names, 0.0), dict.fromkeys(names, SHARES)
+    for share, done in spread(take, shares, JOBS, "verbs injured" if verbs else "operations injured"):
+        reports[share.name].add(done.report)
+        seconds[share.name] += done.seconds
+        left[share.name] -= 1
+        if not left[share.name]:
+            yield _line_of(reports[share.name], seconds[share.name])
+    points, found = sum(report.points for report in reports.values()), sum(seconds.values())
+    yield Line("verbs in all" if verbs else "operations in all", points, [], f"{found:.0f} s of {JOBS} processes")
+
+
+def _line_of(report: Report, seconds: float) -> Line:
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(report.kinds.items()))
+    return Line(f"injured: {report.operation}", report.points, report.violations, f"{seconds:.0f} s: {kinds}")
 
 
 def power() -> list[Line]:
@@ -128,16 +149,11 @@ def fuzz() -> list[Line]:
 
 def simulated() -> list[Line]:
     """Seeds of both simulators."""
-    seeds = range(int(os.environ.get("PERSONA_TEST_SEEDS", "10000")))
+    last = int(os.environ.get("PERSONA_TEST_SEEDS", "10000")) - 1
     return [
-        _line("seeds of the engine", len(seeds), *sim.run_many(seeds)),
-        _line("seeds of the mind", len(seeds), *mindsim.run_many(seeds)),
+        Line(f"seeds of the {tally.world}", last + 1, tally.broken, f"{tally.lives} lives, {tally.steps} steps")
+        for tally in many(0, last, JOBS, WORLDS)
     ]
-
-
-def _line(what: str, seeds: int, lives: int, steps: int, broken: Sequence[sim.Outcome | mindsim.Told]) -> Line:
-    found = [f"seed {outcome.seed}: {outcome.violations[0]}" for outcome in broken]
-    return Line(what, seeds, found, f"{lives} lives, {steps} steps")
 
 
 def cost() -> list[Line]:

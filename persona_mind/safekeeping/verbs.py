@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,7 @@ from persona_mind.safekeeping.outcomes import (
     Merged,
 )
 from persona_mind.safekeeping.params import Backup, Backups, Erase, Merge, Restore
+from persona_store.oserrors import partly
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
     from persona_hooks.ports import Host, Session
     from persona_hooks.verbs import AnyVerb, Audience, Call
-    from persona_mind.kernel.access import Access
+    from persona_mind.kernel.access import Access, Permit
+    from persona_mind.kernel.scope import Scope
     from persona_mind.notes.service import Notes
     from persona_mind.safekeeping.erasing import Erasing
     from persona_mind.safekeeping.naming import Naming
@@ -74,6 +77,12 @@ class SafekeepingVerbs:
         scope, permit = self.access.enter(call)
         _require_person(call)
         finished = self.erasing.finish()
+        if finished:
+            self.changed(call.session)
+        with partly() if finished else nullcontext():
+            return self._erase(call, params, scope, permit, finished)
+
+    def _erase(self, call: Call, params: Erase, scope: Scope, permit: Permit, finished: int) -> Erasure:
         try:
             named = self.naming.named(call.session, scope, params.id)
         except NotFoundError:

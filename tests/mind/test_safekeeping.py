@@ -288,6 +288,22 @@ def test_an_interrupted_erasure_is_finished_by_the_next_quiet_moment(
     assert not Tombstones(mind._plugin.services.facts.files.profile).unswept()
 
 
+def test_a_refusal_after_an_erasure_was_finished_does_not_say_that_nothing_was_changed(
+    mind: Mind, profile: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handle = fill(mind, profile)
+    with monkeypatch.context() as broken:
+        broken.setattr("persona_store.copies.sweep_backups", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            done(mind, "memory.erase", id=handle)
+
+    with pytest.raises(NotFoundError) as caught:
+        done(mind, "memory.erase", id="nobody-knows-it")
+
+    assert holding(profile) == []
+    assert caught.value.changed == "unknown"
+
+
 def test_a_refusal_before_anything_went_leaves_no_erasure_behind(
     mind: Mind, profile: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

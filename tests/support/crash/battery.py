@@ -71,6 +71,13 @@ class Report:
     outcomes: Counter[str] = field(default_factory=Counter)
     violations: list[str] = field(default_factory=list)
 
+    def add(self, other: Report) -> None:
+        """Take in what was found at other points of the same operation."""
+        self.points += other.points
+        self.kinds += other.kinds
+        self.outcomes += other.outcomes
+        self.violations += other.violations
+
     def plain(self) -> dict[str, object]:
         """Return it as data for JSON."""
         return {**vars(self), "kinds": dict(self.kinds), "outcomes": dict(self.outcomes)}
@@ -163,7 +170,12 @@ def copied(template: Path, scratch: Path) -> Iterator[Path]:
 
 
 def injure(
-    operation: Operation, scratch: Path, kinds: tuple[Fault, ...] = ALL, every: int = 1, stop_at: int = 0
+    operation: Operation,
+    scratch: Path,
+    kinds: tuple[Fault, ...] = ALL,
+    every: int = 1,
+    stop_at: int = 0,
+    first: int = 0,
 ) -> Report:
     """Run the whole battery.
 
@@ -171,8 +183,9 @@ def injure(
         operation: What to injure.
         scratch: An empty directory, best in memory.
         kinds: Which faults.
-        every: Take each n-th point only, for a quick look.
+        every: Take each n-th point only, for a quick look, or to share the points among processes.
         stop_at: Give up after so many violations; 0 means never.
+        first: The first point that is taken, counted from 0.
     """
     template = scratch / "template"
     template.mkdir(mode=0o700)
@@ -183,7 +196,7 @@ def injure(
         _must(healthy, "healthy run")
         after = _look(operation, root)
     report = Report(operation.name)
-    for plan in plans(list(healthy.log), kinds)[::every]:
+    for plan in plans(list(healthy.log), kinds)[first::every]:
         with copied(template, scratch) as root:
             outcome = child(partial(operation.run, root), Shim(str(root), plan), _prepared(operation, root))
             _judge(operation, root, plan, outcome, (before, after), healthy.log[plan.at], report)

@@ -1,8 +1,10 @@
 """The mind's simulator: a seed decides owner, bus, model, timers, clock and which file effect breaks; laws are checked.
 
-What holds whatever happens: nothing acknowledged is lost; nothing is written while nobody owns the session; no
-other persona's rows change; no sequence goes back; what says that nothing was changed has changed nothing; the
-next one gets in; and a seed always tells the same story.
+What holds whatever happens: nothing acknowledged is lost but by an acknowledged return to an earlier backup; nothing
+erased comes back by capture, merge or such a return, and none of its bytes stay in the profile; nothing
+is written while nobody owns the session; no other persona's rows change but by what reaches all of them; no sequence
+goes back; what says that nothing was changed has changed nothing; the next one gets in; and a seed always tells the
+same story.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ from tests.support.crash.battery import child, untidy
 from tests.support.crash.checks import scratch
 from tests.support.crash.effects import Shim
 from tests.support.crash.looking import look
-from tests.support.crash.promises import Promises
-from tests.support.crash.script import ACTIONS, PERSONAS, TEXTS, Life, Step, lives_of
+from tests.support.crash.promises import BRINGING, Promises
+from tests.support.crash.script import ACTIONS, CALM, PERSONAS, TEXTS, Life, Step, lives_of
+from tests.support.crash.shelves import CONFLICT, FOLDERS, about, brought, entries, holding, without_conflicts
 from tests.support.crash.world import CALLS, World
 
 if TYPE_CHECKING:
@@ -32,13 +35,14 @@ if TYPE_CHECKING:
 
     from persona_hooks.verbs import Answer
 
-FOLDERS = ("memory/ltm", "memory/project", "memory/stm", "backlog")
 SINGLE = frozenset(CALLS)
 """Actions that are one verb, so that its answer speaks for all that happened."""
-CALM = Step("on", "", "persona", "Ann", "ready", None, revoked=False, clock=0.0, jump=0.0, reply="prose")
+REACHING = frozenset({"erase", "restore", "merge"})
+"""Actions that reach the rows of every persona."""
 LAST = Life((CALM, replace(CALM, action="remember", text="Somebody gets in again.")), None)
 NEVER = "9999-01-01T00:00:00Z"
 Photo = dict[str, bytes]
+Seen = tuple[set[tuple[str, str, str]], dict[str, int], list[str]]
 
 
 @dataclass
@@ -92,7 +96,8 @@ def _live(home: Path, life: Life, now: datetime, promises: Promises, told: Told)
     ended = child(lambda: _work(home, life, now, write_end), Shim(str(home / "agent"), life.plan))
     os.close(write_end)
     with os.fdopen(read_end) as stream:
-        lines = [json.loads(line) for line in stream]
+        heard = [json.loads(line) for line in stream]
+    lines, coming = [line for line in heard if "faults" in line], heard[-1] if heard else {}
     told.steps += len(lines)
     told.story += [json.dumps(line, sort_keys=True) for line in lines]
     told.story.append(f"{life.plan} {ended.word}")
@@ -101,7 +106,7 @@ def _live(home: Path, life: Life, now: datetime, promises: Promises, told: Told)
         told.violations += [f"{step.action}: {fault}" for fault in line["faults"]]
         promises.take(step, line, single=step.action in SINGLE)
     for step in life.steps[len(lines) : len(lines) + 1]:
-        promises.release(step.text)
+        promises.interrupted(step, coming)
         now += timedelta(seconds=max(step.clock + step.jump, 0.0))
     if not ended.expected or ended.word == "stuck":
         told.violations.append(f"{ended.word}: {ended.detail}")
@@ -112,11 +117,13 @@ def _live(home: Path, life: Life, now: datetime, promises: Promises, told: Told)
 
 
 def _look(home: Path, now: datetime, promises: Promises, told: Told) -> None:
-    seen = child(lambda: _rows(home / "agent" / "persona-mind"))
+    without_conflicts(home / "agent")
+    seen = child(lambda: _rows(home / "agent" / "persona-mind", promises.erased))
     if seen.word != "acknowledged":
         told.violations.append(f"unreadable: {seen.detail}")
         return
-    rows, sequences = cast("tuple[set[tuple[str, str, str]], dict[str, int]]", seen.value)
+    rows, sequences, back = cast("Seen", seen.value)
+    told.violations += [f"erased, but {file}" for file in back]
     told.story.append(json.dumps([sorted(rows), sequences], sort_keys=True))
     log = home / "agent" / "persona-host" / "s1.jsonl"
     promises.judge(rows, sequences, log.read_text() if log.exists() else "", now)
@@ -124,9 +131,9 @@ def _look(home: Path, now: datetime, promises: Promises, told: Told) -> None:
     told.violations += [fault for fault in untidy(home / "agent") if "others" in fault]
 
 
-def _rows(root: Path) -> tuple[set[tuple[str, str, str]], dict[str, int]]:
-    """Every row as its file, its id and its persona, and every file's sequence, as a reader sees them."""
-    return look(root, FOLDERS)
+def _rows(root: Path, erased: set[int]) -> Seen:
+    """Every row as its file, its id and its persona, every file's sequence, and what still holds an erased text."""
+    return *look(root, FOLDERS), holding(root, erased)
 
 
 def _work(home: Path, life: Life, now: datetime, told: int) -> None:
@@ -140,10 +147,16 @@ def _work(home: Path, life: Life, now: datetime, told: int) -> None:
         clock.advance(step.clock)
         clock.set(max(clock.now() + timedelta(seconds=step.jump), START))
         world.companion.take(step)
+        coming = brought(home / "agent", world.path(step)) if step.action in BRINGING else {}
+        if coming:
+            # Said before it is done, for the case that it is never answered.
+            os.write(told, (json.dumps(coming) + "\n").encode())
         before = photo(root)
         answer = world.perform(step)
-        faults = list(laws(step, before, photo(root), answer, clock.now()))
-        line = {"now": clock.now().isoformat(), "faults": faults, "action": step.action, **_plain(answer)}
+        after = photo(root)
+        faults = list(laws(step, before, after, answer, clock.now()))
+        line = {"now": clock.now().isoformat(), "faults": faults, "action": step.action, **_plain(answer), **coming}
+        line["seen"] = sorted({about(row["text"]) for data in after.values() for row in entries(data)})
         if step.action == "note":
             line["id"] = ""  # drawn at random, unlike all others
         os.write(told, (json.dumps(line) + "\n").encode())
@@ -151,7 +164,7 @@ def _work(home: Path, life: Life, now: datetime, told: int) -> None:
 
 def _plain(answer: Answer | None) -> dict[str, Any]:
     if answer is None:
-        return {"ok": None, "changed": "unknown", "reason": "", "id": ""}
+        return {"ok": None, "changed": "unknown", "reason": "", "id": "", "what": "", "left": []}
     details = answer.details
     return {
         "ok": answer.ok,
@@ -159,6 +172,8 @@ def _plain(answer: Answer | None) -> dict[str, Any]:
         "reason": str(details.get("reason", "")),
         "id": str(details.get("id", "")),
         "scope": str(details.get("scope", "")),
+        "what": str(details.get("what", "")),
+        "left": [one["path"] for one in details.get("left", ()) if not one["outside"]],
     }
 
 
@@ -171,7 +186,7 @@ def photo(root: Path) -> Photo:
         except FileNotFoundError:
             continue
         for name in sorted(names):
-            if name.endswith(".json") and not name.startswith("."):
+            if name.endswith(".json") and not name.startswith(".") and CONFLICT not in name:
                 with open(root / folder / name, "rb") as stream:  # noqa: PTH123 - as above
                     found[f"{folder}/{name}"] = stream.read()
     return found
@@ -190,7 +205,7 @@ def laws(step: Step, before: Photo, after: Photo, answer: Answer | None, now: da
             yield f"{name} is gone"
         elif _sequence(after[name]) < _sequence(data):
             yield f"{name} went back"
-    if step.turning is None or step.action in SINGLE:
+    if (step.turning is None or step.action in SINGLE) and step.action not in REACHING:
         other = PERSONAS[1 - PERSONAS.index(step.persona)]
         yield from _strangers(other, before, after, now)
 
@@ -205,7 +220,7 @@ def _strangers(other: str, before: Photo, after: Photo, now: datetime) -> Iterat
 
 
 def _of(persona: str, name: str, data: bytes) -> list[dict[str, str]]:
-    rows = json.loads(data)["entries"] if data else []
+    rows = entries(data)
     if name == f"memory/ltm/{persona}.json":
         return list(rows)
     if not name.startswith(("memory/stm/", "backlog/")):

@@ -85,9 +85,8 @@ MUTANTS = (
         "no lock",
         "contended",
         "locks",
-        "            _take(lock, timeout, _canceller(check, stopped))\n",
-        "            opened = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)\n"
-        "            self._taking.holds[path] = Hold(path, opened, None, os.getpid())\n",
+        "            _wait(descriptor, path, timeout, check)\n",
+        "            pass\n",
     ),
     Mutant(
         "read outside the lock",

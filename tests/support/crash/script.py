@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tests.support.crash.effects import Plan
@@ -16,8 +16,10 @@ TIERS = ("persona", "shared", "project", "stm")
 Companion = Literal["ready", "late", "nobody", "twice", "stranger", "raising"]
 COMPANIONS: tuple[Companion, ...] = ("ready", "late", "nobody", "twice", "stranger", "raising")
 ACTIONS = (
-    *("remember", "remember", "remember", "forget", "promote", "add", "finish", "note", "hear", "turn", "turn"),
+    *("remember",) * 6,
+    *("forget", "promote", "add", "finish", "note", "hear", "turn", "turn"),
     *("off", "on", "on", "on", "restart", "settle", "backup", "doctor"),
+    *("erase", "erase", "erase", "insist", "save", "save", "restore", "restore", "merge"),
 )
 
 
@@ -58,13 +60,17 @@ class Life:
     plan: Plan | None
 
 
+CALM = Step("on", TEXTS[0], "persona", "Ann", "ready", None, revoked=False, clock=0.0, jump=0.0, reply="prose")
+"""A step at which nothing is out of the ordinary."""
+
+
 def lives_of(seed: int) -> list[Life]:
-    """Write the script of a seed."""
+    """Write the script of a seed: two lives to four, of which the first begins with something to lose."""
     chance = random.Random(seed)
-    return [
-        Life(tuple(_step(chance) for _ in range(chance.randint(2, 7))), _fault(chance))
-        for _ in range(chance.randint(2, 3))
-    ]
+    first, *others = [tuple(_step(chance) for _ in range(chance.randint(2, 8))) for _ in range(chance.randint(2, 4))]
+    told = [replace(CALM, action="remember", text=text, tier=chance.choice(TIERS)) for text in TEXTS]
+    begun = (*told[: chance.randint(1, 3)], *[replace(CALM, action="save")][: chance.randint(0, 1)])
+    return [Life((*begun, *first), _fault(chance)), *(Life(steps, _fault(chance)) for steps in others)]
 
 
 def _step(chance: random.Random) -> Step:
@@ -72,7 +78,7 @@ def _step(chance: random.Random) -> Step:
         action=chance.choice(ACTIONS),
         text=chance.choice(TEXTS),
         tier=chance.choice(TIERS),
-        persona=chance.choice(PERSONAS),
+        persona=chance.choice((PERSONAS[0], *PERSONAS)),
         companion=chance.choice(COMPANIONS) if chance.random() < 0.2 else "ready",
         turning=chance.randint(1, 4) if chance.random() < 0.2 else None,
         revoked=chance.random() < 0.5,
@@ -84,7 +90,8 @@ def _step(chance: random.Random) -> Step:
 
 def _fault(chance: random.Random) -> Plan | None:
     kind = chance.choice(("none", "kill_before", "kill_after", "interrupt", "errno", "errno", "short"))
-    at = chance.randint(0, 420)
+    # An erasure has some thousand effects, most steps a hundred.
+    at = chance.randint(0, chance.choice((420, 420, 2000)))
     match kind:
         case "none":
             return None

@@ -119,6 +119,7 @@ def operation(name: str) -> Operation:
 
     def prepare(root: Path) -> None:
         runtime = opened(root)
+        _open[str(root)] = runtime, {}
         given = case.given(runtime) if callable(case.given) else {**case.given}
         _open[str(root)] = runtime, {key: _placed(value, root) for key, value in given.items()}
 
@@ -133,6 +134,7 @@ def operation(name: str) -> Operation:
         runtime = opened(root)
         must(call(runtime, "mind.on", {}))
         must(call(runtime, "memory.remember", {"text": "What the next writer says."}))
+        runtime.close()
         if name == "memory.erase":
             assert not holding(root / "agent/persona-mind"), "erasing again left something"
             assert set(map(_sound, (root / "agent/persona-mind/backups").iterdir())) == {True}
@@ -216,6 +218,12 @@ def without_a_case() -> list[str]:
     return [verb.name for verb in verbs() if verb.effect != "read" and verb.name not in _CASES]
 
 
+def every_name() -> list[str]:
+    """Return the names of all operations, those with the most points first."""
+    many = ("memory.erase", "profile.restore")
+    return [*many, *(name for name in _CASES if name not in many), "capture"]
+
+
 def operations(names: Collection[str] = ()) -> list[Operation]:
     """Return all of them, capture included, or those of these names.
 
@@ -229,12 +237,19 @@ def operations(names: Collection[str] = ()) -> list[Operation]:
             one.prepare(root)
         one.run(root)
         one.look(root)
-        for runtime, _ in _open.values():
-            runtime.close()
-        _open.clear()
+        _close()
+        if one.again is not None:
+            one.again(root)
+            _close()
     left = [thread.name for thread in threading.enumerate() if thread is not threading.main_thread()]
     assert not left, f"children would inherit the locks of {left}"
     return every
+
+
+def _close() -> None:
+    for runtime, _ in _open.values():
+        runtime.close()
+    _open.clear()
 
 
 def _sound(folder: Path) -> bool:

@@ -13,7 +13,8 @@ from persona_hooks.ports import Capabilities, Completed, Completion
 from persona_host.runtime import Runtime, Setup
 from persona_mind.kernel.identity import content_id, key
 from persona_mind.plugin import MindPlugin
-from tests.support.crash.script import PERSONAS, Step
+from tests.support.crash.script import PERSONAS, TEXTS, TIERS, Step
+from tests.support.crash.shelves import conflict, shelved, standing
 from tests.support.desk import Notices
 
 if TYPE_CHECKING:
@@ -36,8 +37,14 @@ CALLS = {
     "on": ("mind.on", ()),
     "doctor": ("mind.doctor", ()),
     "backup": ("profile.backups", ()),
+    "erase": ("memory.erase", ("id",)),
+    "insist": ("memory.remember", ("text", "scope", "insist")),
+    "save": ("profile.backup", ("path",)),
+    "restore": ("profile.restore", ("path", "yes", "newer")),
+    "merge": ("profile.merge", ()),
 }
 """The actions that are one call of a verb, and what it is given."""
+SHELVING = frozenset({"save", "restore"})
 
 
 class Nobody:
@@ -138,7 +145,13 @@ class World:
         """Do what a step says; None where no verb answers for it."""
         if step.action in CALLS:
             name, wanted = CALLS[step.action]
-            given = {"text": step.text, "scope": step.tier, "id": fact_id(step.text), "due": 600}
+            given = {"text": step.text, "scope": step.tier, "id": fact_id(step.text), "due": 600, "insist": True}
+            if step.action == "erase":
+                given["id"] = standing(self._home / "agent", step.text) or given["id"]
+            if step.action == "merge":
+                conflict(self._home / "agent", self.path(step), step.persona)
+            if step.action in SHELVING:
+                given |= {"path": self.path(step), "yes": True, "newer": True}
             return self._call(name, **{word: given[word] for word in wanted})
         match step.action:
             case "finish":
@@ -154,6 +167,13 @@ class World:
             case _:
                 raise AssertionError(step.action)
         return None
+
+    def path(self, step: Step) -> str:
+        """Where a step puts a backup, or takes it from."""
+        shelf = shelved(self._home / "agent")
+        if step.action == "save":
+            return f"{self._home}/agent/saved-{sum('/' in path for path in shelf)}"
+        return shelf[(TEXTS.index(step.text) * len(TIERS) + TIERS.index(step.tier)) % len(shelf)] if shelf else "none"
 
     def _call(self, name: str, **arguments: Any) -> Answer:  # noqa: ANN401 - JSON values
         return self.runtime.call(
