@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
 
 from persona_mind.backlog.model import State, Step  # noqa: TC001 - outcomes hold this, and pydantic reads it
 from persona_mind.kernel.rowfields import RowOrigin  # noqa: TC001 - as above
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from persona_mind.backlog.model import Item
-    from persona_mind.kernel.approvals import RowApproval
     from persona_mind.kernel.showing import Judged
 
 EXCERPT: Final = 240
@@ -60,13 +59,7 @@ class ShownItem:
 
 def shown(item: Item, now: datetime) -> ShownItem:
     """Return an item as it may be shown now; a text, tag, note or persona that breaks a rule withholds the whole."""
-    note_origin = item.note_origin or item.brought_by
-    parts = [
-        (item.text, item.brought_by),
-        (item.note or "", note_origin),
-        *((tag, item.brought_by) for tag in item.tags),
-    ]
-    out = _judged(tuple(parts), item.approvals, item.persona)
+    out = _judged(item)
     text, note, *tags = out.texts
     return ShownItem(
         id=item.id,
@@ -84,12 +77,21 @@ def shown(item: Item, now: datetime) -> ShownItem:
     )
 
 
-@lru_cache(maxsize=64)
-def _judged(
-    parts: tuple[tuple[str, RowOrigin], ...], approvals: tuple[RowApproval, ...] | None, persona: str | None
-) -> Judged:
-    """Judge an item. The same few stand in every request, so what was judged once is kept."""
-    return judged_all(parts, approvals, persona)
+_known: Final[WeakKeyDictionary[Item, Judged]] = WeakKeyDictionary()
+
+
+def _judged(item: Item) -> Judged:
+    """Judge an item. The same few stand in every request, so what was judged once is kept.
+
+    It is kept with the item and goes with it: a cache of its own would hold an erased text while the process lives.
+    """
+    known = _known.get(item)
+    if known is None:
+        note_origin = item.note_origin or item.brought_by
+        tags = ((tag, item.brought_by) for tag in item.tags)
+        parts = [(item.text, item.brought_by), (item.note or "", note_origin), *tags]
+        known = _known[item] = judged_all(parts, item.approvals, item.persona)
+    return known
 
 
 def due_label(deadline: float | None, now: datetime) -> str:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from persona_hooks.errors import PersonaError
 from persona_hooks.tools import tools
+from persona_mind.backlog import lines
 from persona_mind.backlog.lines import due_label
 from persona_mind.backlog.params import limit
 from persona_mind.kernel.identity import content_id, key
@@ -465,3 +467,15 @@ def test_an_owner_that_changes_under_a_write_stops_it(mind: Mind, store: Path) -
 def test_refusals_are_persona_errors_with_data(mind: Mind) -> None:
     answer = call(mind, "take", id="nope")
     assert isinstance(answer.error, PersonaError)
+
+
+def test_what_was_judged_of_an_item_is_forgotten_when_it_is_erased(mind: Mind) -> None:
+    handle = add(mind, "write to Marlene about the summer house")
+    assert texts(mind)
+    assert any("Marlene" in judged.texts[0] for judged in lines._known.values())
+
+    mind.erase(handle)
+    gc.collect()
+
+    assert not texts(mind)
+    assert not any("Marlene" in judged.texts[0] for judged in lines._known.values())
