@@ -11,6 +11,7 @@ from persona_companion.roles import resolve
 from persona_companion.selection import PIN, Selection, Wish, select, wish
 from persona_companion.settings import Settings, SettingsFile
 from persona_hooks.errors import Changed, ConflictError, PersonaError, RefusedError
+from persona_hooks.messages import CompanionQuery
 
 if TYPE_CHECKING:
     from persona_companion.briefs import Brief
@@ -89,10 +90,12 @@ class Companion:
 
         Raises:
             NotFoundError: There is no such persona to use.
-            RefusedError: The session is a worker's, whose persona is frozen, or has not started.
+            RefusedError: The session is a worker's, whose persona is frozen, has not started, or has another companion.
             PersonaError: The choice could not be written.
         """
         with self._choosing:
+            if self._stands_down(session):
+                raise RefusedError("Another companion decides who speaks here.", reason="foreign_companion")
             before = self.ownership.at(session)
             if before.leg:
                 raise RefusedError("A worker's persona is that of whoever launched it.", reason="frozen_persona")
@@ -120,7 +123,7 @@ class Companion:
             brief = self.ownership.at(session).selection.brief
         except RefusedError:
             return None
-        if brief is None:
+        if brief is None or self._stands_down(session):
             return None
         from persona_companion.prompt import persona_block  # noqa: PLC0415 - as for briefs
         from persona_hooks.brakes import braked  # noqa: PLC0415 - as above
@@ -140,6 +143,11 @@ class Companion:
         if brief.model is not None:
             asked.append(("brief.model", brief.model))
         return (*found, *(settings.setting(key, value, source) for key, value in asked))
+
+    def _stands_down(self, session: Session) -> bool:
+        """Whether another companion is heard in this session: then it says who speaks, and we say nothing."""
+        replies = self._host.bus.query(CompanionQuery(session_id=session.id))
+        return any(reply.plugin != self._host.bus.name for reply in replies)
 
     def _wish(self, session: Session, settings: Settings) -> Wish:
         key = (session.id, session.seat)

@@ -7,7 +7,7 @@ that what was looked at counts for two seconds; a file that came or went in a fo
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +17,7 @@ from persona_hooks.logformat import Header, parse_header
 from persona_hooks.session_logs import SUFFIX
 from persona_mind.kernel.scope import find_project
 from persona_mind.sessions.model import EMBEDDED, PI
-from persona_mind.sessions.reading import Reader, Said, Switched, embedded, pi
+from persona_mind.sessions.reading import UNRECORDED, Passed, Reader, Said, Switched, embedded, pi
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,6 +52,7 @@ class Log:
     unsaid: set[tuple[str, float | None]] = field(default_factory=set)
     unreadable: bool = False
     _off: bool = False
+    _speakers: dict[str | None, object] = field(default_factory=dict)
     _offset: int = 0
     _last: bytes = b""
 
@@ -70,6 +71,7 @@ class Log:
 
     def _begin(self) -> None:
         self.said, self.unsaid, self._off, self._offset, self._last = [], set(), False, 0, b""
+        self._speakers = {}
         data, _ = logfile.read(self.path)
         first, newline, rest = data.partition(b"\n")
         self.header = parse_header(first if newline else b"", str(self.path))
@@ -91,12 +93,27 @@ class Log:
         for read in map(self.reader, whole.split(b"\n")):
             if isinstance(read, Switched):
                 self._off = not read.on
-            elif read is not None and self._off:
-                self.unsaid.add((read.id, read.at))
+            if isinstance(read, Said):
+                self._hear(read)
             elif read is not None:
-                self.said.append(read)
+                self._pass(read)
         self._offset += len(whole)
         self._last = (self._last + whole)[-_CHECKED:]
+
+    def _hear(self, said: Said) -> None:
+        if self._off:
+            self.unsaid.add((said.id, said.at))
+        persona = said.persona
+        if persona is UNRECORDED:
+            persona = self._speakers.get(said.parent, UNRECORDED)
+            self._speakers[said.id] = persona
+        if not self._off:
+            self.said.append(said if persona is said.persona else replace(said, persona=persona))
+
+    def _pass(self, step: Switched | Passed) -> None:
+        """Keep whose conversation it is from entry to entry: along its branch, not along the file."""
+        said = step.persona if isinstance(step, Passed) else UNRECORDED
+        self._speakers[step.id] = self._speakers.get(step.parent, UNRECORDED) if said is UNRECORDED else said
 
 
 @dataclass(slots=True)

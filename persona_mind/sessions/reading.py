@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from persona_hooks.errors import InvalidError
 from persona_hooks.logformat import MAX_LINE, UnreadableError, parse_entry
+from persona_hooks.owner import SPEAKER
 from persona_hooks.wellformed import is_id
 from persona_mind.kernel import clock
 from persona_mind.kernel.access import SWITCH
@@ -33,6 +34,7 @@ class Said:
         id: Its entry's id; forks and clones keep it.
         at: When, in seconds since the epoch; None where the log does not say.
         persona: Whose conversation it was: a name, None for no persona, or ``UNRECORDED``.
+        parent: The entry before it on its branch, which says whose it was where it does not say so itself.
     """
 
     id: str
@@ -40,20 +42,41 @@ class Said:
     text: str
     at: float | None
     persona: object = UNRECORDED
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """An entry in which nobody speaks, on the way from one message to the next.
+
+    Attributes:
+        persona: Whose conversation it is from here on; ``UNRECORDED`` where it does not say so.
+    """
+
+    id: str
+    parent: str | None
+    persona: object = UNRECORDED
 
 
 @dataclass(frozen=True, slots=True)
 class Switched:
-    """The person turned memory on or off for the conversation."""
+    """The person turned memory on or off for the conversation.
+
+    Attributes:
+        id: Its entry's id, empty where it plays no part; likewise ``parent``.
+    """
 
     on: bool
+    id: str = ""
+    parent: str | None = None
 
 
-Reader = Callable[[bytes], Said | Switched | None]
+Read = Said | Switched | Passed
+Reader = Callable[[bytes], "Read | None"]
 """Returns what a line says; None where it says nothing that counts, or cannot be read."""
 
 
-def embedded(line: bytes) -> Said | Switched | None:
+def embedded(line: bytes) -> Read | None:
     """Read a line of the embedded host's log."""
     try:
         entry = parse_entry(line)
@@ -66,21 +89,32 @@ def embedded(line: bytes) -> Said | Switched | None:
     return _said(entry.id, entry.timestamp, entry.data, persona if known else UNRECORDED)
 
 
-def pi(line: bytes) -> Said | Switched | None:
-    """Read a line of Pi's log."""
-    if len(line) > MAX_LINE or not (b'"message"' in line or SWITCH.encode() in line):
+def pi(line: bytes) -> Read | None:
+    """Read a line of Pi's log. Every entry counts as a step of its branch, since Pi's messages name no persona."""
+    if len(line) > MAX_LINE or not line:
         return None
     try:
         value = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
+    return _step(value) if isinstance(value, dict) else None
+
+
+def _step(value: Mapping[str, Any]) -> Read | None:
+    parent = value.get("parentId")
+    above = parent if isinstance(parent, str) else None
     match value:
         case {"type": "message", "id": str(key), "timestamp": str(stamp), "message": Mapping() as message} if is_id(
             key
         ):
-            return _said(key, stamp, message, UNRECORDED)
+            return _said(key, stamp, message, UNRECORDED, above) or Passed(key, above)
         case {"type": "custom", "customType": str(name), "data": Mapping() as data} if name == SWITCH:
-            return Switched(_is_on(data))
+            return Switched(_is_on(data), str(value.get("id", "")), above)
+        case {"type": "custom", "customType": str(name), "id": str(key), "data": Mapping() as data} if name == SPEAKER:
+            persona = data.get("persona", UNRECORDED)
+            return Passed(key, above, persona if persona is None or isinstance(persona, str) else UNRECORDED)
+        case {"id": str(key)}:
+            return Passed(key, above)
         case _:
             return None
 
@@ -89,7 +123,7 @@ def _is_on(data: Mapping[str, Any]) -> bool:
     return data.get("enabled") is not False
 
 
-def _said(key: str, stamp: str, message: Mapping[str, Any], persona: object) -> Said | None:
+def _said(key: str, stamp: str, message: Mapping[str, Any], persona: object, parent: str | None = None) -> Said | None:
     role = message.get("role")
     text = _text(message.get("content"))
     if not isinstance(role, str) or role not in _ROLES or not text.strip():
@@ -98,7 +132,7 @@ def _said(key: str, stamp: str, message: Mapping[str, Any], persona: object) -> 
         at = clock.parse(stamp).timestamp()
     except InvalidError:
         at = None
-    return Said(key, _ROLES[role], text, at, persona)
+    return Said(key, _ROLES[role], text, at, persona, parent)
 
 
 def _text(content: object) -> str:

@@ -17,7 +17,7 @@ from persona_hooks import hookimpl
 from persona_hooks.cards import Card
 from persona_hooks.messages import COMPANION, MEMORY_OWNER, CompanionReply, Message, OwnerQuery, OwnerReply
 from persona_hooks.ports import Completion, Host, Session
-from persona_hooks.specs import Block, Handled, InputResult, Renderers, Transform, Usage
+from persona_hooks.specs import Block, Handled, InputResult, Renderers, ToolVerdict, Transform, Usage
 from persona_hooks.verbs import EVERYONE, Call, NoParams, Outcome, Params, Place, Registry, Verb
 from persona_host.adapters.mcp.serve import serve_mcp
 from persona_host.adapters.stdio.serve import serve_stdio
@@ -113,6 +113,20 @@ class SamplePlugin:
     @hookimpl
     def message_end(self, role: str, usage: Usage) -> None:
         self.seen.append(f"{role}:{usage.input_tokens}+{usage.output_tokens}")
+
+    @hookimpl
+    def tool_call(
+        self, tool: str, call_id: str, arguments: Mapping[str, object], parent_tool_call_id: str | None
+    ) -> ToolVerdict | None:
+        self.seen.append(f"call:{tool}:{call_id}:{parent_tool_call_id}")
+        if arguments.get("command") == "hang":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return ToolVerdict("Not this one.") if arguments.get("command") == "echo forbidden" else None
+
+    @hookimpl
+    def tool_result(self, tool: str, call_id: str, text: str, is_error: bool) -> str | None:  # noqa: FBT001 - the hook's
+        self.seen.append(f"result:{tool}:{call_id}:{is_error}")
+        return text.replace("hush", "****") if "hush" in text else None
 
     def _render(self, session: Session, data: Mapping[str, object]) -> Card:
         del session

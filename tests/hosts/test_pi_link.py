@@ -107,6 +107,64 @@ def test_a_tool_runs_in_python_and_the_model_reads_its_result(sample_home: PiHom
     assert result.endswith("durable=True")
 
 
+def bash(command: str) -> Reply:
+    return Reply(calls=(ToolCall("bash", {"command": command}),))
+
+
+def test_plugins_see_pis_own_tools_and_may_change_what_the_model_reads(sample_home: PiHome) -> None:
+    with ModelServer([bash("echo hush; echo there"), "done"]) as model:
+        configure_model(sample_home.agent_dir, model.url)
+        with sample_home.start() as pi:
+            pi.say("run it")
+            pi.say("/sample seen")
+            assert "call:bash:call_1_0:None" in pi.notices()[-1]
+            assert "result:bash:call_1_0:False" in pi.notices()[-1]
+        (result,) = model.requests[1].of("tool")
+    assert result.strip() == "****\nthere"
+
+
+def test_a_plugin_that_forbids_a_tool_is_obeyed(sample_home: PiHome) -> None:
+    with ModelServer([bash("echo forbidden"), "done"]) as model:
+        configure_model(sample_home.agent_dir, model.url)
+        with sample_home.start() as pi:
+            pi.say("run it")
+        (result,) = model.requests[1].of("tool")
+    assert result == "Not this one."
+
+
+def test_a_tool_that_nobody_can_check_any_more_is_not_run(sample_home: PiHome) -> None:
+    made = sample_home.project / "made"
+    with ModelServer([bash("hang"), bash(f"touch {made}"), "done"]) as model:
+        configure_model(sample_home.agent_dir, model.url)
+        with sample_home.start() as pi:
+            pi.say("run it")
+        results = model.requests[2].of("tool")
+    assert ["could not be checked" in result for result in results] == [True, True]
+    assert not made.exists()
+
+
+NESTING = """
+export default function (pi) {
+  pi.registerTool({
+    name: "outer", label: "outer", description: "Calls another tool.", parameters: { type: "object", properties: {} },
+    async execute(id, params, signal, onUpdate, ctx) {
+      return ctx.executeTool("bash", { command: "echo inside" }, { signal });
+    },
+  });
+}
+"""
+
+
+def test_a_nested_call_comes_with_the_call_that_it_is_nested_in(sample_home: PiHome) -> None:
+    (sample_home.agent_dir / "extensions" / "nesting.ts").write_text(NESTING, encoding="utf-8")
+    with ModelServer([Reply(calls=(ToolCall("outer", {}),)), "done"]) as model:
+        configure_model(sample_home.agent_dir, model.url)
+        with sample_home.start() as pi:
+            pi.say("nest")
+            pi.say("/sample seen")
+    assert "call:bash:call_1_0/1:call_1_0" in pi.notices()[-1]
+
+
 def test_a_refusal_reaches_the_model_as_an_error(sample_home: PiHome) -> None:
     with ModelServer([Reply(calls=(ToolCall("sample", {"action": "keep"}),)), "done"]) as model:
         configure_model(sample_home.agent_dir, model.url)
@@ -133,8 +191,9 @@ def test_input_can_be_answered_or_changed_by_a_plugin(pi: Pi, model: ModelServer
 
 def test_events_and_usage_reach_python_in_order(pi: Pi) -> None:
     pi.say("one")
+    pi.say("two")  # its input waits in line behind whatever was told of the first turn
     pi.say("/sample seen")
-    assert "agent_start assistant:100+10 agent_end" in pi.notices()
+    assert pi.notices()[-1].startswith("agent_start assistant:100+10 agent_end")
 
 
 def test_a_completion_uses_the_sessions_exact_model_and_offers_no_tools(sample_home: PiHome) -> None:

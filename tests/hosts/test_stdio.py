@@ -118,10 +118,10 @@ def test_blocks_are_joined_in_their_order(opened: StdioHost) -> None:
 
 def test_an_append_is_compared_by_the_host_and_shown_by_a_card(opened: StdioHost) -> None:
     opened.call("event/input", {"text": "keep fact-1", "source": "rpc", "leaf": None})
-    assert [entry["data"] for entry in opened.entries] == [{"id": "fact-1"}]
+    assert [entry["data"] for entry in opened.entries] == [{"persona": None}, {"id": "fact-1"}]
     opened.wait_for(lambda: opened.noticed("ui.card"))
     assert opened.noticed("ui.card") == [
-        {"entryId": "e1", "level": "info", "compact": ["Kept fact-1"], "expanded": ["Kept fact-1"]}
+        {"entryId": "e2", "level": "info", "compact": ["Kept fact-1"], "expanded": ["Kept fact-1"]}
     ]
     assert "kept=fact-1" in opened.call("event/before_agent_start", {"prompt": ""})["block"]
 
@@ -132,13 +132,13 @@ def test_a_long_log_crosses_the_wire_once(opened: StdioHost) -> None:
         opened.call("event/input", {"text": f"keep fact-{number}", "source": "rpc"})
         blocks.append(opened.call("event/before_agent_start", {"prompt": ""})["block"])
     assert "kept=fact-0,fact-1,fact-2" in blocks[-1]
-    assert [params["since"] for method, params in opened.asked if method == "session.entries"] == [0, 1, 2]
+    assert [params["since"] for method, params in opened.asked if method == "session.entries"] == [0, 0, 2, 3]
 
 
 def test_only_the_branch_from_the_leaf_is_read(opened: StdioHost) -> None:
     opened.call("event/input", {"text": "keep fact-0", "source": "rpc"})
     opened.call("event/input", {"text": "keep fact-1", "source": "rpc"})
-    elsewhere = {"id": "m1", "parentId": "e1", "timestamp": "", "type": "message"}
+    elsewhere = {"id": "m1", "parentId": "e2", "timestamp": "", "type": "message"}
     opened.entries.append(elsewhere)
     assert "kept=fact-0\n" in opened.call("event/before_agent_start", {"prompt": ""})["block"]
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from persona_hooks.ports import Guard
+    from persona_host.adapters.stdio.foreign import Foreign
     from persona_host.adapters.stdio.peer import Json, Peer
 
 SECONDS = 2.0
@@ -56,8 +57,9 @@ class RemoteJournal:
         generation: Set by the runtime; a guard of another one is refused here, before the host is asked.
     """
 
-    def __init__(self, peer: Peer, identity: Identity, leaf: str | None, on_append: OnAppend) -> None:
+    def __init__(self, peer: Peer, identity: Identity, leaf: str | None, on_append: OnAppend, foreign: Foreign) -> None:
         self.generation = 0
+        self._foreign = foreign
         self._peer = peer
         self._identity = identity
         self._leaf = leaf
@@ -104,12 +106,15 @@ class RemoteJournal:
         """Append a custom entry, or refuse.
 
         Raises:
-            ConflictError: Session, generation or (when asked for) leaf are no longer the guard's.
+            ConflictError: Session, generation or (when asked for) leaf are no longer the guard's, or an extension of
+                the host says by now that the memory is somebody else's.
             UncertainError: The host did not answer; the entry may or may not be there.
         """
         if (guard.session_id, guard.generation) != (self._identity.session_id, self.generation):
             raise ConflictError("The session was replaced meanwhile; nothing was appended.", reason="stale_session")
         wanted = {**self._identity.wire(), **({} if guard.leaf is None else {"leaf": guard.leaf or None})}
+        if self._foreign.sample is not None:
+            wanted["foreign"] = self._foreign.sample
         parameters = {"guard": wanted, "customType": custom_type, "data": dict(data)}
         try:
             result = self._peer.request("session.append", parameters, seconds=SECONDS)

@@ -39,6 +39,7 @@ Lane = Literal["ordered", "own"]
 _REASONS: Mapping[str, type[PersonaError]] = {
     "stale_session": ConflictError,
     "branch_moved": ConflictError,
+    "owner_changed": ConflictError,
     "no_model": RefusedError,
     "deadline": BusyError,
     "not_found": NotFoundError,

@@ -34,6 +34,7 @@ def serve_stdio(
     home: Path,
     environ: Mapping[str, str],
     persona: str | None = None,
+    role: str = "",
     plugins: Callable[[], Found] = entry_points,
 ) -> int:
     """Serve one session of a foreign host over standard input and output; return the process's exit code.
@@ -43,6 +44,7 @@ def serve_stdio(
         home: The person's home directory.
         environ: The environment, read once.
         persona: A persona for this session only, where the host does not name one.
+        role: Which of its layers are seen, likewise.
         plugins: Where plugins come from.
     """
     # A Ctrl-C at the terminal reaches the whole process group; it is the host's to decide what it ends.
@@ -53,7 +55,7 @@ def serve_stdio(
         return Runtime.start(setup, ui=ui, models=models, scheduler=SystemScheduler())
 
     peer = Peer(Wire(*take_standard_streams()))
-    service = Service(peer, make_runtime, release=version("persona-mind"), persona=persona)
+    service = Service(peer, make_runtime, release=version("persona-mind"), persona=persona, role=role)
     code = 0
     try:
         peer.run()

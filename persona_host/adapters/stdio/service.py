@@ -3,7 +3,8 @@
 =========================  ========  ====================================================================
 ``initialize``             ordered   opens the session; answers what is offered and which hooks are heard
 ``ping``                   ordered   answers once everything before it is done
-``event/<hook>``           ordered   ``input`` and ``before_agent_start`` answer; the others are told
+``event/<hook>``           ordered   some answer: see docs/hosts.md; the others are told
+``companion``              ordered   tells what the host's own companions say now
 ``tool``, ``command``      own       perform a verb
 ``complete``, ``cards``    own       completion of a command line; cards of entries, made now
 ``shutdown``               ordered   ends the session; the host then closes the stream
@@ -20,10 +21,12 @@ from persona_hooks.commands import complete
 from persona_hooks.errors import ConflictError, InvalidError, UnsupportedVersionError
 from persona_hooks.ports import Capabilities, Entry, SessionReason
 from persona_hooks.reference import manifest
-from persona_hooks.specs import Handled, InputSource, Transform, Usage
+from persona_hooks.specs import Handled, InputSource, ToolVerdict, Transform, Usage
 from persona_hooks.wellformed import is_text
+from persona_host.adapters.stdio.foreign import Foreign
 from persona_host.adapters.stdio.journal import Identity, RemoteJournal
 from persona_host.adapters.stdio.lent import RemoteModels, RemoteUi, card_on_the_wire
+from persona_host.adapters.stdio.speaker import Speaker
 
 if TYPE_CHECKING:
     from persona_hooks.ports import Models, Ui
@@ -42,17 +45,23 @@ Run = Callable[["Runtime", "Incoming"], Mapping[str, Any]]
 class Service:
     """One session of a foreign host."""
 
-    def __init__(self, peer: Peer, make_runtime: MakeRuntime, *, release: str, persona: str | None = None) -> None:
+    def __init__(
+        self, peer: Peer, make_runtime: MakeRuntime, *, release: str, persona: str | None = None, role: str = ""
+    ) -> None:
         self._peer = peer
         self._make_runtime = make_runtime
         self._release = release
         self._persona = persona
+        self._role = role
         self._runtime: Runtime | None = None
         self._journal: RemoteJournal | None = None
+        self._speaker: Speaker | None = None
+        self._foreign = Foreign()
         self._offered: list[str] = []
         peer.serve("initialize", "ordered", self._initialize)
         peer.serve("ping", "ordered", lambda _: {})
         peer.serve("shutdown", "ordered", self._shutdown)
+        peer.serve("companion", "ordered", self._on(lambda _runtime, _call: {}))
         for hook, event in _EVENTS.items():
             peer.serve(f"event/{hook}", "ordered", self._on(event))
         for method, run in {"tool": _tool, "command": _command, "complete": _complete, "cards": _cards}.items():
@@ -66,16 +75,30 @@ class Service:
 
     def _on(self, run: Run) -> Callable[[Incoming], Mapping[str, Any]]:
         def method(call: Incoming) -> Mapping[str, Any]:
-            if self._runtime is None or self._journal is None:
+            runtime = self._runtime
+            if runtime is None:
                 raise ConflictError("No session is open.", reason="no_session")
-            if "leaf" in call.params:
-                self._journal.moved(call.params["leaf"])
-            answer = run(self._runtime, call)
-            if call.method in _MAY_CHANGE_THE_OFFER:
-                self._offer(self._runtime)
+            changed = self._moved(runtime, call)
+            answer = run(runtime, call)
+            if changed or call.method in _MAY_CHANGE_THE_OFFER:
+                self._offer(runtime)
             return answer
 
         return method
+
+    def _moved(self, runtime: Runtime, call: Incoming) -> bool:
+        """Take note of where the host is now; return whether the owner may be another one."""
+        params = call.params
+        if self._journal is not None and "leaf" in params:
+            self._journal.moved(params["leaf"])
+        changed = "foreign" in params and self._foreign.take(params["foreign"])
+        if changed:
+            runtime.owner_changed()
+        if self._speaker is not None and call.method == "event/session_tree":
+            self._speaker.moved()
+        elif self._speaker is not None and call.method in _BEFORE_A_MESSAGE:
+            self._speaker.tell(runtime)
+        return changed
 
     def _initialize(self, call: Incoming) -> Mapping[str, Any]:
         params = call.params
@@ -89,7 +112,10 @@ class Service:
         runtime = self._make_runtime(
             _text(host, "name"), _capabilities(host), RemoteUi(self._peer), RemoteModels(self._peer)
         )
-        self._journal = RemoteJournal(self._peer, identity, params.get("leaf"), self._appended)
+        self._foreign.take(params.get("foreign"))
+        runtime.answered_outside(self._foreign.answer)
+        self._journal = RemoteJournal(self._peer, identity, params.get("leaf"), self._appended, self._foreign)
+        self._speaker = Speaker(self._journal)
         runtime.open(
             self._journal,
             session_id=identity.session_id,
@@ -97,6 +123,7 @@ class Service:
             reason=_one_of(params, "reason", SessionReason),
             trusted=params.get("trusted") is True,
             persona=_perhaps(params, "persona") or self._persona,
+            role=_perhaps(params, "role") or self._role,
         )
         self._runtime = runtime
         return self._greeting(runtime, params.get("manifest"))
@@ -137,6 +164,7 @@ class Service:
 
 
 _MAY_CHANGE_THE_OFFER = frozenset({"command", "event/agent_settled", "event/session_tree"})
+_BEFORE_A_MESSAGE = frozenset({"event/input", "event/before_agent_start"})
 
 
 def _input(runtime: Runtime, call: Incoming) -> Mapping[str, Any]:
@@ -166,6 +194,26 @@ def _message_end(runtime: Runtime, call: Incoming) -> Mapping[str, Any]:
     return {}
 
 
+def _tool_call(runtime: Runtime, call: Incoming) -> Mapping[str, Any]:
+    verdict = runtime.fire("tool_call", **_of_tool(call), arguments=_mapping(call.params, "arguments")).handled
+    return {"veto": verdict.reason} if isinstance(verdict, ToolVerdict) else {}
+
+
+def _tool_result(runtime: Runtime, call: Incoming) -> Mapping[str, Any]:
+    text, failed = _text(call.params, "text"), call.params.get("isError") is True
+    replaced = runtime.fire("tool_result", **_of_tool(call), text=text, is_error=failed).handled
+    return {"text": replaced} if isinstance(replaced, str) and replaced != text else {}
+
+
+def _of_tool(call: Incoming) -> dict[str, str | None]:
+    params = call.params
+    return {
+        "tool": _text(params, "tool"),
+        "call_id": _text(params, "callId"),
+        "parent_tool_call_id": _perhaps(params, "parent"),
+    }
+
+
 def _told(hook: str, **names: str) -> Run:
     """Return an event that is only told, with these of its parameters under their names in the hook."""
 
@@ -186,6 +234,8 @@ _EVENTS: Mapping[str, Run] = {
     "message_start": _told("message_start", custom_type="customType", text="text"),
     "message_end": _message_end,
     "model_select": _told("model_select", model="model"),
+    "tool_call": _tool_call,
+    "tool_result": _tool_result,
     "session_tree": _told("session_tree"),
     "session_compact": _told("session_compact"),
 }

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 
 import type { ExtensionAPI, ExtensionContext, SessionEntry } from "@earendil-works/pi-coding-agent";
 
+import { type Foreign, foreign } from "./foreign.ts";
 import { type Json, Refusal } from "./link.ts";
 
 export interface Card {
@@ -41,6 +42,11 @@ export class PiHost {
       cwd: this.ctx.cwd,
       leaf: log.getLeafId(),
     };
+  }
+
+  /** What other extensions' companions say now. */
+  foreign(): Foreign | null {
+    return this.closed ? null : foreign(this.pi, this.sessionId);
   }
 
   get isClosed(): boolean {
@@ -83,6 +89,7 @@ export class PiHost {
     const log = this.log(params);
     const guard = params.guard as Json;
     if ("leaf" in guard && guard.leaf !== log.getLeafId()) throw new Refusal("branch_moved");
+    if (JSON.stringify(guard.foreign ?? null) !== JSON.stringify(this.foreign())) throw new Refusal("owner_changed");
     this.pi.appendEntry(String(params.customType), params.data);
     const entry = log.getLeafEntry();
     if (entry === undefined) throw new Refusal("not_appended");

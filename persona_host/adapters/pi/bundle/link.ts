@@ -54,6 +54,7 @@ const MAX_RESTARTS = 2;
 const RESTART_WINDOW_MS = 5 * 60_000;
 const PING_SECONDS = 5;
 const START_SECONDS = 30;
+const SLOW_PATIENCE_MS = 1500;
 const LF = 0x0a;
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());
@@ -83,6 +84,11 @@ export class Link {
     return this.state === "down" || this.state === "closed";
   }
 
+  /** How long it is worth waiting for the child now: what is left of its patience, which waiting never renews. */
+  get patienceLeft(): number {
+    return this.patience - Date.now();
+  }
+
   /** Start the child; returns at once. `patienceMs` is how long events may wait for it, all together. */
   start(patienceMs: number): void {
     this.state = "starting";
@@ -96,7 +102,7 @@ export class Link {
 
   /** Ask for the outcome of an event: undefined where the child is slow or gone, and nobody waits for it twice. */
   async ask(method: string, params: Json, seconds: number): Promise<Json | undefined> {
-    if (this.state === "starting") await this.whenUsable(this.patience - Date.now());
+    if (this.state === "starting") await this.whenUsable(this.patienceLeft);
     if (this.state !== "ready") return undefined;
     try {
       return await this.request(method, params, { seconds });
@@ -121,10 +127,12 @@ export class Link {
 
   /** Send a request and wait for its answer. Throws a `Refusal`; `lost` means that the outcome is unknown. */
   request(method: string, params: Json, options: RequestOptions): Promise<Json> {
-    if (this.child === undefined || this.isDown) {
+    if (this.child === undefined || this.isDown || (this.state === "slow" && method !== "ping")) {
       return Promise.reject(new Refusal("off", this.reason));
     }
     const id = this.nextId++;
+    const line = JSON.stringify({ jsonrpc: "2.0", id, method, params });
+    if (Buffer.byteLength(line) >= MAX_LINE) return Promise.reject(new Refusal("too_long", "This is too long for memory."));
     return new Promise<Json>((resolve, reject) => {
       const cancel = (reason: string): void => {
         this.send({ jsonrpc: "2.0", method: "$/cancel", params: { id } });
@@ -142,7 +150,7 @@ export class Link {
         resolve: (result) => (finish(), resolve(result)),
         reject: (error) => (finish(), reject(error)),
       });
-      this.send({ jsonrpc: "2.0", id, method, params });
+      this.write(line);
       if (options.signal?.aborted) onAbort();
       else options.signal?.addEventListener("abort", onAbort, { once: true });
     });
@@ -247,11 +255,13 @@ export class Link {
     this.options.down(reason);
   }
 
+  /** Nobody waits for this child again until it answers a ping; tools may, for `SLOW_PATIENCE_MS` all together. */
   private openBreaker(): void {
     const child = this.child;
     if (this.state !== "ready" || child === undefined) return;
     this.state = "slow";
     this.reason = "it does not answer";
+    this.patience = Date.now() + SLOW_PATIENCE_MS;
     this.hold();
     this.request("ping", {}, { seconds: PING_SECONDS }).then(
       () => {
@@ -277,7 +287,11 @@ export class Link {
   }
 
   private send(message: Json): void {
-    if (this.child?.stdin.writable) this.child.stdin.write(`${JSON.stringify(message)}\n`);
+    this.write(JSON.stringify(message));
+  }
+
+  private write(line: string): void {
+    if (this.child?.stdin.writable) this.child.stdin.write(`${line}\n`);
   }
 
   private listen(child: ChildProcessWithoutNullStreams): void {
