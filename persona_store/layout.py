@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
+
+from persona_store.oserrors import storage_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,14 +32,14 @@ def files_below(root: Path) -> Iterator[str]:
     A missing root has none.
 
     Raises:
-        OSError: A directory could not be looked into, so that files may be missing from the list.
+        StorageError: A directory could not be looked into, so that files may be missing from the list.
     """
 
-    def fail(error: OSError) -> NoReturn:
-        raise error
+    def fail(error: OSError) -> None:
+        # A directory that has just gone holds nothing; one that does not open may.
+        if not isinstance(error, FileNotFoundError):
+            raise storage_error(root, error) from error
 
-    if not os.path.lexists(root):
-        return
     for directory, names, found in os.walk(root, onerror=fail):
         names.sort()
         for name in sorted(found):

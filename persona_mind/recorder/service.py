@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from persona_hooks.errors import PersonaError
 from persona_mind.kernel import clock
 from persona_mind.recorder.model import MAX_ITEMS, Item, Turn, explained, without
+from persona_store.layout import documents_below
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     Rows = list[Row[Turn]]
 
+FOLDER: Final = "recorder/"
 MAX_TURNS: Final = 256
 """Turns that one owner's log holds; an older one makes room for a new one."""
 BEHIND: Final = 2.0
@@ -167,15 +169,13 @@ class Recorder:
 
     def document(self, segment: str) -> Document[Turn]:
         """Return the log of an owner; it has a lock of its own, apart from memory's."""
-        return self._profile.document(f"recorder/{segment}.json", Turn)
+        return self._profile.document(f"{FOLDER}{segment}.json", Turn)
 
     def drop(self, ids: Collection[str], check: Permit | None = None) -> list[Path]:
         """Take ids out of every log, since what they named was erased; return the files that changed."""
         self.flush()
-        folder = self._profile.root / "recorder"
-        segments = sorted(path.stem for path in folder.glob("*.json")) if folder.is_dir() else []
         changed = []
-        for document in map(self.document, segments):
+        for document in map(self.document, self._segments()):
 
             def clean(snapshot: Snapshot[Turn], document: Document[Turn] = document) -> list[Row[Turn]]:
                 return [
@@ -185,6 +185,11 @@ class Recorder:
             if self._profile.update(document, clean, check=check).changed:
                 changed.append(document.path)
         return changed
+
+    def _segments(self) -> list[str]:
+        # Not by a pattern: that passes over a directory that may not be read, and an erasure must not.
+        logs = [name for name in documents_below(self._profile.root) if name.startswith(FOLDER)]
+        return [name.removeprefix(FOLDER).removesuffix(".json") for name in logs]
 
 
 def _turn(running: _Running) -> Turn | None:

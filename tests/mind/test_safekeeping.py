@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from persona_hooks.errors import ConflictError, CorruptError, NotFoundError, RefusedError
+from persona_hooks.errors import ConflictError, CorruptError, NotFoundError, PersonaError, RefusedError
 from persona_mind.facts.model import TIERS
 from persona_mind.safekeeping import plan
 from persona_store import backup
@@ -302,6 +304,33 @@ def test_a_refusal_after_an_erasure_was_finished_does_not_say_that_nothing_was_c
 
     assert holding(profile) == []
     assert caught.value.changed == "unknown"
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.EMFILE])
+@pytest.mark.parametrize("name", ["stat", "scandir", "open"])
+def test_a_disk_that_does_not_show_a_folder_stops_an_erasure_with_an_error_of_ours(
+    mind: Mind, profile: Path, monkeypatch: pytest.MonkeyPatch, name: str, code: int
+) -> None:
+    """Whichever look at the disk fails first, it is told, and erasing again finishes it."""
+    handle = fill(mind, profile)
+    real, calls = getattr(os, name), 0
+    for stop in range(0, 60, 7):
+
+        def fail(*arguments: Any, stop: int = stop, **keywords: Any) -> Any:  # noqa: ANN401 - as in os
+            nonlocal calls
+            calls += 1
+            if calls > stop:
+                raise OSError(code, os.strerror(code))
+            return real(*arguments, **keywords)
+
+        with monkeypatch.context() as broken:
+            broken.setattr(os, name, fail)
+            calls = 0
+            with pytest.raises(PersonaError):
+                done(mind, "memory.erase", id=handle)
+
+    done(mind, "memory.erase", id=handle)
+    assert holding(profile) == []
 
 
 def test_a_refusal_before_anything_went_leaves_no_erasure_behind(

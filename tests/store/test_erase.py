@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,14 +12,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from persona_hooks.errors import CorruptError, InvalidError
+from persona_hooks.errors import CorruptError, InvalidError, StorageError
 from persona_store import backup, cloud, doctor
 from persona_store.erase import Target, erase
+from persona_store.layout import documents_below, files_below, quarantine_below
 from persona_store.tombstones import Tombstones
 from persona_store.transaction import Profile
 from tests.support.crash.documents import Item
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from persona_store.jsontext import JsonValue
 
 PRIVATE = "The summer house code is known to Marlene"
@@ -332,3 +337,18 @@ def test_conflict_copies_of_every_service_are_known_and_merged_once(profile: Pro
     assert found.document == "memory/ltm/elite.json"
     assert cloud.merge(profile, found, key_of) == cloud.Merged(added=0, withheld=0)
     assert list(cloud.conflict_copies(profile.root)) == []
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.EMFILE, errno.ELOOP])
+@pytest.mark.parametrize("listing", [files_below, documents_below, quarantine_below])
+def test_a_folder_that_does_not_open_is_never_taken_for_an_empty_one(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch, listing: Callable[[Path], Iterator[str]], code: int
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    assert list(listing(profile.root / "nowhere")) == []
+    monkeypatch.setattr(os, "scandir", fail)
+    with pytest.raises(StorageError) as caught:
+        list(listing(profile.root))
+    assert caught.value.details["errno"] == code

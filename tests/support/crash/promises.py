@@ -51,11 +51,15 @@ class Promises:
         elif line["ok"]:
             self._acknowledged(step, line)
         self.broken += [f"text {number} was erased and is back" for number in self.erased if number in line["seen"]]
-        now = datetime.fromisoformat(line["now"])
+        self._expire(datetime.fromisoformat(line["now"]))
+
+    def _expire(self, now: datetime) -> None:
         self.held = {row: ends for row, ends in self.held.items() if ends is None or ends > now}
 
     def _acknowledged(self, step: Step, line: Mapping[str, Any]) -> None:
-        identity, ends = line["id"], datetime.fromisoformat(line["now"]) + TWO_DAYS
+        identity, now = line["id"], datetime.fromisoformat(line["now"])
+        self._expire(now)
+        ends = now + TWO_DAYS
         self._about[identity] = about(step.text)
         if step.action == "insist":
             self._insisted(about(step.text))
@@ -148,7 +152,7 @@ class Promises:
 
     def judge(self, rows: Collection[Row], sequences: Mapping[str, int], log: str, now: datetime) -> None:
         """Compare what is there with what was promised."""
-        self.held = {row: ends for row, ends in self.held.items() if ends is None or ends > now}
+        self._expire(now)
         self.broken += [f"{row} was acknowledged and is lost" for row in self.held if row not in rows]
         self.broken += [f"{row} was forgotten and is back" for row in self.gone if row in rows]
         self.broken += [f"the note {text!r} is lost" for text in self.notes if text not in log]
