@@ -11,6 +11,7 @@ import time
 import unicodedata
 from contextvars import copy_context
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args
 
@@ -236,11 +237,13 @@ def _answer_for(
 ) -> None:
     companion = CompanionReply(provider=NAME, contract=1, release="library", session_id=session_id)
 
+    @lru_cache(maxsize=8)
+    def own(seat: str) -> OwnerReply:
+        return OwnerReply(provider=NAME, session_id=session_id, seat=seat, ready=True, persona=persona)
+
     def owner(request: Message) -> OwnerReply | None:
         seat = getattr(request, "seat", None)
-        if getattr(request, "session_id", None) != session_id or seat is None:
-            return None
-        return OwnerReply(provider=NAME, session_id=session_id, seat=seat, ready=True, persona=persona)
+        return None if getattr(request, "session_id", None) != session_id or seat is None else own(seat)
 
     provide(COMPANION, lambda _: companion)
     provide(MEMORY_OWNER, owner)

@@ -353,7 +353,7 @@ def close(descriptor: int) -> None:
 
 def write_all(descriptor: int, *pieces: bytes) -> None:
     """Write every byte of some pieces in order, however few the system takes at a time."""
-    left = [memoryview(piece) for piece in pieces if piece]
+    left: list[bytes | memoryview] = [piece for piece in pieces if piece]
     while left:
         written = _write_some(descriptor, left)
         if written <= 0:
@@ -361,10 +361,10 @@ def write_all(descriptor: int, *pieces: bytes) -> None:
         while left and written >= len(left[0]):
             written -= len(left.pop(0))
         if written:
-            left[0] = left[0][written:]
+            left[0] = memoryview(left[0])[written:]
 
 
-def _write_some(descriptor: int, pieces: list[memoryview]) -> int:
+def _write_some(descriptor: int, pieces: list[bytes | memoryview]) -> int:
     if len(pieces) == 1 or not hasattr(os, "writev"):
         return os.write(descriptor, pieces[0])
     return os.writev(descriptor, pieces[:_VECTOR])

@@ -8,6 +8,7 @@ another version, one that answers for another session.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from persona_hooks.errors import PersonaError, RefusedError
@@ -57,16 +58,23 @@ def live_owner(bus: BusClient, session_id: str, seat: str, *, before_ready: bool
             ``incompatible_companion``, ``companion_failed``, ``no_owner``, ``ambiguous_owner``, ``foreign_owner`` or
             ``owner_not_ready``.
     """
-    plugin, companion = _one_companion(bus.query(CompanionQuery(session_id=session_id)))
+    who, whose = _questions(session_id, seat)
+    plugin, companion = _one_companion(bus.query(who))
     if companion.session_id != session_id:
         raise RefusedError(phrase("The companion answers for another session."), reason="foreign_owner")
-    reply = _one_owner(bus.query(OwnerQuery(session_id=session_id, seat=seat)), plugin, companion)
+    reply = _one_owner(bus.query(whose), plugin, companion)
     if (reply.session_id, reply.seat) != (session_id, seat):
         raise RefusedError(phrase("The memory owner answers for another session."), reason="foreign_owner")
     if not (reply.ready or before_ready):
         why = reply.reason or phrase("The companion has not finished starting. Try again in a moment.")
         raise RefusedError(why, reason="owner_not_ready")
     return Owner(reply.provider, reply.session_id, reply.seat, reply.persona, reply.leg)
+
+
+@lru_cache(maxsize=64)
+def _questions(session_id: str, seat: str) -> tuple[CompanionQuery, OwnerQuery]:
+    """Return what is asked. A change asks several times; the questions stay the same, the answers are never kept."""
+    return CompanionQuery(session_id=session_id), OwnerQuery(session_id=session_id, seat=seat)
 
 
 def _one_companion(replies: list[Reply]) -> tuple[str, CompanionReply]:
