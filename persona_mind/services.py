@@ -10,6 +10,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from persona_mind.kernel import labels
 from persona_mind.kernel.access import Access
 from persona_mind.kernel.entries import NOTE
 from persona_store.transaction import Profile
@@ -63,7 +64,7 @@ class Services:
         """What is remembered."""
         from persona_mind.facts.service import Facts  # noqa: PLC0415 - see the module's docstring
 
-        return Facts(self.profile, self.host.scheduler.now)
+        return Facts(self.profile, self.host.scheduler.now, labels.host(self.host.name))
 
     @cached_property
     def views(self) -> Views:

@@ -6,18 +6,6 @@ package imports a plugin, a store or a host.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from persona_hooks.specs import hookimpl
+from persona_hooks.specs import hookimpl
 
 __all__ = ["hookimpl"]
-
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attribute
-    # Whoever needs one module of this package should not pay for pluggy.
-    if name == "hookimpl":
-        from persona_hooks.specs import hookimpl  # noqa: PLC0415 - see above
-
-        return hookimpl
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

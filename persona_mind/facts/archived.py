@@ -152,7 +152,7 @@ def _put(files: FactFiles, document: Document[Fact], rows: Sequence[Row[Fact]], 
 
 def _brought(fact: Fact, intake: Intake) -> Fact:
     """Return the fact as it is to be stored: an import, with no approval, of whoever it belongs to here."""
-    update = {"origin": ORIGIN, "approvals": None, "persona": intake.persona(fact.persona)}
+    update = {"origin": ORIGIN, "host": None, "approvals": None, "persona": intake.persona(fact.persona)}
     kind = WorkingFact if fact.expires_at is not None else LongFact
     return kind(**{**fact.model_dump(), **update})
 

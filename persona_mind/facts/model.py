@@ -11,7 +11,7 @@ from persona_hooks.naming import to_camel
 from persona_mind.kernel import clock, kinds
 from persona_mind.kernel.approvals import RowApprovals
 from persona_mind.kernel.identity import Key, handles, key
-from persona_mind.kernel.rowfields import UNKNOWN_ORIGIN, Moment, RowId, RowOrigin, RowPersona, RowTags, RowText
+from persona_mind.kernel.rowfields import UNKNOWN_ORIGIN, Moment, RowId, RowHost, RowOrigin, RowPersona, RowTags, RowText
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -41,6 +41,7 @@ class Fact(BaseModel):
         source: Where it comes from, in the words of whoever recorded it.
         derived_from: Ids of facts that it was made from.
         origin: Who brought the words; None on rows of another program.
+        host: The host that they came through; None on rows of another program, and on imports.
         approvals: What a person approved of it, where a stranger's words needed that.
     """
 
@@ -60,6 +61,7 @@ class Fact(BaseModel):
     source: Annotated[str, Field(max_length=MAX_SOURCE)] | None = None
     derived_from: Annotated[tuple[RowId, ...], Field(max_length=MAX_DERIVED)] | None = None
     origin: RowOrigin | None = None
+    host: RowHost | None = None
     approvals: RowApprovals | None = None
 
     @cached_property

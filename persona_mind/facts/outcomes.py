@@ -87,6 +87,7 @@ class Opened(Outcome):
     supersedes: str | None = None
     derived_from: tuple[str, ...] | None = None
     origin: str
+    host: str | None = None
     persona: str | None = None
     fact: ShownFact = Field(exclude=True)
 

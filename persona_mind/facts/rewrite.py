@@ -106,7 +106,7 @@ def refreshed(old: Fact, new: Fact) -> Fact:
     saying leaves out stays.
     """
     # The person's own words stay the person's when a model repeats them unchanged.
-    origin = old.origin if old.origin == "user" and old.text == new.text else new.origin
+    said = old if old.origin == "user" and old.text == new.text else new
     return new.model_copy(
         update={
             "id": old.id,
@@ -116,7 +116,8 @@ def refreshed(old: Fact, new: Fact) -> Fact:
             "source": new.source or old.source,
             "derived_from": new.derived_from or old.derived_from,
             "supersedes": new.supersedes or old.supersedes,
-            "origin": origin,
+            "origin": said.origin,
+            "host": said.host,
             "approvals": joined(new.approvals, old.approvals),
         }
     )

@@ -76,12 +76,19 @@ class Forgotten(NamedTuple):
 
 
 class Facts:
-    """The facts of one profile."""
+    """The facts of one profile.
 
-    def __init__(self, profile: Profile, now: Now) -> None:
+    Args:
+        profile: The files.
+        now: The clock.
+        host: The host that new facts come through; empty for none.
+    """
+
+    def __init__(self, profile: Profile, now: Now, host: str = "") -> None:
         self.files = FactFiles(profile)
         self.erased = Erased(profile)
         self.now = now
+        self._host = host or None
 
     def visible(self, scope: Scope, tiers: Iterable[Tier] = TIERS) -> list[Held]:
         """Return every live row that the owner can see: its own, the shared ones, all of the project. Reads only."""
@@ -106,7 +113,7 @@ class Facts:
             UncertainError: It was written, but what it supersedes could not be retired, or it still counts as erased.
         """
         now = self.now()
-        fact = _fact(scope, draft, now)
+        fact = _fact(scope, draft, now, self._host)
         with self.files.profile.transaction(permit) as transaction:
             if not draft.insist:
                 self.erased.require(fact.text, fact.tags)
@@ -216,7 +223,7 @@ class Facts:
                 ) from error
 
 
-def _fact(scope: Scope, draft: Draft, now: datetime) -> Fact:
+def _fact(scope: Scope, draft: Draft, now: datetime, host: str | None) -> Fact:
     text, tags = draft.text.text.strip(), tuple(tag.text.strip() for tag in draft.tags)
     if not identity.normal_text(text):
         raise InvalidError("text: there is nothing to remember in it.", field="text")
@@ -239,6 +246,7 @@ def _fact(scope: Scope, draft: Draft, now: datetime) -> Fact:
         source=draft.source.text if draft.source and draft.source.text.strip() else None,
         derived_from=draft.derived_from or None,
         origin=draft.text.origin,
+        host=host,
         approvals=approvals_of((draft.text, *draft.tags, draft.source)),
     )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from persona_mind.facts.model import Kind, Tier  # noqa: TC001 - outcomes hold this, and pydantic reads it
+from persona_mind.kernel import labels
 from persona_mind.kernel.rowfields import RowOrigin  # noqa: TC001 - as above
 from persona_mind.kernel.showing import brought, judged_all
 
@@ -24,6 +25,7 @@ class ShownFact:
         origin: Who brought the words.
         directive: It reads like an instruction, and a model wrote it.
         approved: It reads like an instruction, a stranger brought it, and a person approved it.
+        host: The host that it came through; empty where none is named.
     """
 
     id: str
@@ -37,11 +39,17 @@ class ShownFact:
     origin: RowOrigin
     directive: bool
     approved: bool = False
+    host: str = ""
 
     @property
     def brought(self) -> str:
         """Who brought its words."""
         return brought(self.origin, directive=self.directive, approved=self.approved)
+
+    @property
+    def came(self) -> str:
+        """Who brought its words, and through which host."""
+        return f"{self.brought} via {self.host}" if self.host else self.brought
 
 
 def shown(held: Held) -> ShownFact:
@@ -62,4 +70,5 @@ def shown(held: Held) -> ShownFact:
         origin=origin,
         directive=out.directive,
         approved=out.approved,
+        host=labels.host(fact.host),
     )

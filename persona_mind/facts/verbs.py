@@ -143,6 +143,7 @@ class MemoryVerbs:
             supersedes=fact.supersedes,
             derived_from=fact.derived_from,
             origin=fact.brought_by,
+            host=out.host or None,
             persona=out.persona or None,
             fact=out,
         )

@@ -81,7 +81,7 @@ def opened(outcome: Opened) -> Card:
     fact = outcome.fact
     body = (f"[withheld: {fact.withheld}]",) if fact.withheld else quoted(fact.text)
     return Card(
-        title=f"{outcome.kind.capitalize()} {outcome.id} in {PLACES[outcome.scope]}, {fact.brought}",
+        title=f"{outcome.kind.capitalize()} {outcome.id} in {PLACES[outcome.scope]}, {fact.came}",
         body=body,
         detail=_sentences(
             f"tags: {', '.join(map(one_line, fact.tags))}" if fact.tags else "",
@@ -116,10 +116,10 @@ def mark(fact: ShownFact, *, told: bool = True) -> str:
 
     Args:
         fact: The fact.
-        told: Name the person, too; without it, what nobody is named for is the person's own.
+        told: Name the person, too, and the host; without it, what nobody is named for is the person's own.
     """
     whose = f" · {one_line(fact.persona)}" if fact.tier == "stm" and fact.persona else ""
-    brought = f" · {fact.brought}" if told or fact.origin != "user" else ""
+    brought = f" · {fact.came if told else fact.brought}" if told or fact.origin != "user" else ""
     return f"{fact.kind}{whose}{brought}"
 
 

@@ -13,6 +13,7 @@ UNREADABLE: Final = "(unreadable)"
 
 _WORD: Final = re.compile(r"\S+")
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
+_HOST: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}", re.ASCII)
 _DIGITS: Final = re.compile(r"[a-z]?[0-9a-f]{12}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 
 
@@ -51,6 +52,13 @@ def harmless(label: str) -> str:
 def session(name: str) -> str:
     """Return a session's id as it may be shown; a host may call a session what it likes, and so may a file."""
     return name if _WORD.fullmatch(name) and not unsafe(name) else UNREADABLE
+
+
+@lru_cache(maxsize=64)
+def host(name: str | None) -> str:
+    """Return a host's name where it may be kept and shown; empty where it may not, or where there is none."""
+    short = (name or "").lower().replace(" ", "-")
+    return short if _HOST.fullmatch(short) and not unsafe(short) else ""
 
 
 def told(label: str | None) -> str:

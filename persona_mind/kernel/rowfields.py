@@ -45,5 +45,7 @@ RowText = Annotated[str, Field(min_length=1), AfterValidator(_fits)]
 RowTags = Annotated[tuple[Annotated[str, Field(max_length=MAX_TAG)], ...], Field(max_length=MAX_TAGS)]
 RowPersona = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
 """The segment of a persona, or what a file says in its place: ``showing.judged_all`` withholds rows of what is none."""
+RowHost = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
+"""The name of a host, or what a file says in its place; ``labels.host`` says how it may be shown."""
 RowSession = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
 """A host's own id; ``labels.session`` says how it may be shown."""

@@ -57,7 +57,7 @@ def stored(mind: Mind) -> dict[str, list[dict[str, Any]]]:
     for path in sorted([*root.glob("memory/**/*.json"), *root.glob("backlog/*.json")]):
         rows = [json.loads(raw) for raw in split(path.read_bytes()).rows]
         for row in rows:
-            for name in ("origin", "noteOrigin", "approvals"):
+            for name in ("origin", "host", "noteOrigin", "approvals"):
                 row.pop(name, None)
         found[str(path.relative_to(root))] = sorted(rows, key=lambda row: str(row["id"]))
     return found

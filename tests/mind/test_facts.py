@@ -78,6 +78,7 @@ def test_a_private_fact_stands_in_its_personas_file_in_the_known_format(mind: Mi
             "source": "the team",
             "derivedFrom": ["abc"],
             "origin": "user",
+            "host": "library",
         }
     ]
     assert private.read_text(encoding="utf-8").startswith('{\n  "version": 1,\n  "updatedAt": ')
