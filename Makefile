@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test check format docs bench bench-admission crash sim test-hosts clean
+.PHONY: help chat test check format docs bench bench-admission crash sim mutants test-hosts clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -53,6 +53,13 @@ crash: .venv/.dev ## the whole crash battery (minutes; some parts need root, str
 
 sim: .venv/.dev ## replay the seeded simulator: make sim SEED=42
 	$(BIN)/python -m benchmarks.sim --seed $(or $(SEED),0) $(ARGS)
+
+.venv/.mutants: pyproject.toml .venv/.dev | $(BIN)/pip
+	$(BIN)/pip install --quiet --group mutants
+	@touch $@
+
+mutants: .venv/.mutants ## mutate commit, locks and recovery, and tell what no test noticed (half an hour)
+	$(BIN)/python -m benchmarks.mutants $(ARGS)
 
 test-hosts: .venv/.dev ## install the real hosts (needs npm) and run the suite against them
 	$(BIN)/python -m tests.hosts.install

@@ -39,8 +39,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "hermetic"))
 
 
 def pytest_sessionfinish(exitstatus: int) -> None:
-    """Leave the files of a failed run for whoever looks into it, and nothing otherwise."""
-    if exitstatus == 0:
+    """Leave the files of a failed run for whoever looks into it, and nothing otherwise.
+
+    Where pytest is started several times in one process, whoever starts it asks to keep them, and removes them.
+    """
+    if exitstatus == 0 and "PERSONA_TEST_KEEP" not in os.environ:
         shutil.rmtree(_ROOT, ignore_errors=True)
 
 

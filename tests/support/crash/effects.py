@@ -124,7 +124,7 @@ class Shim:
             result = real(*arguments, **keywords)
         except OSError:
             if plan is not None and at == plan.at and plan.fault == "kill_after":
-                _die()
+                self.die()
             raise
         if name == "open":
             self._descriptors.add(result)
@@ -133,12 +133,16 @@ class Shim:
         if self.observe is not None:
             self.observe(Effect(name, arguments, keywords, result))
         if plan is not None and at == plan.at and plan.fault == "kill_after":
-            _die()
+            self.die()
         return result
+
+    def die(self) -> None:
+        """End this process as a loss of power would: nothing of it runs any more."""
+        os.kill(os.getpid(), signal.SIGKILL)
 
     def _strike(self, plan: Plan, name: str, real: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, ...]:
         if plan.fault == "kill_before":
-            _die()
+            self.die()
         if plan.fault == "interrupt":
             raise KeyboardInterrupt
         if plan.fault == "errno":
@@ -155,10 +159,6 @@ class Shim:
             data = b"".join(arguments[1])
             return (arguments[0], [data[: len(data) // 3], data[len(data) // 3 : len(data) // 2]])
         return arguments
-
-
-def _die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def plans(log: list[str], kinds: tuple[Fault, ...]) -> list[Plan]:

@@ -1,0 +1,181 @@
+"""The engine in one process: each of its changes injured at every file effect, and the order of these effects.
+
+What a real end of a process shows is tried by the stages that kill; this one is quick enough to be run for each mutant.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from persona_hooks.errors import PersonaError, UncertainError
+from persona_store import holders
+from tests.support.crash.checks import scratch
+from tests.support.crash.documents import OPERATIONS, add, ids, store
+from tests.support.crash.effects import Effect, Plan
+from tests.support.crash.inside import Mortal, effects_of, injure_inside, injured
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.crash.effects import Fault
+
+BY_NAME = {operation.name: operation for operation in OPERATIONS}
+KILLS: tuple[Fault, ...] = ("kill_before", "kill_after", "interrupt", "short")
+
+
+@pytest.mark.parametrize("name", ["first add", "add", "repair", "backlog"])
+def test_killed_at_any_effect_a_change_happens_or_does_not(name: str) -> None:
+    assert injure_inside(BY_NAME[name], scratch(), KILLS) == []
+
+
+@pytest.mark.parametrize("name", ["add", "repair"])
+def test_refused_any_effect_a_change_tells_the_truth(name: str) -> None:
+    assert injure_inside(BY_NAME[name], scratch(), ("errno",)) == []
+
+
+def observed(root: Path, *, first: bool = False) -> list[Effect]:
+    """Return every effect of one change, with its arguments."""
+    if not first:
+        add(root, "one")
+        add(root, "two")
+    seen: list[Effect] = []
+    shim = Mortal(str(root), observe=seen.append)
+    shim.install()
+    try:
+        add(root, "three")
+    finally:
+        shim.remove()
+    return seen
+
+
+def places(effects: list[Effect], name: str) -> list[int]:
+    return [at for at, effect in enumerate(effects) if effect.name == name]
+
+
+def test_the_bytes_reach_the_disk_before_the_old_version_gives_way_and_the_name_before_the_answer(
+    tmp_path: Path,
+) -> None:
+    effects = observed(tmp_path)
+    renames = [at for at in places(effects, "rename") if effects[at].arguments[1] == "elite.json"]
+    writes = [*places(effects, "writev"), *places(effects, "write")]
+    (renamed,) = renames
+    data, directory = places(effects, "fsync")
+
+    assert max(writes) < data < renamed < directory
+    assert effects[data].arguments != effects[directory].arguments
+
+
+def test_a_new_file_makes_every_folder_that_leads_to_it_durable(tmp_path: Path) -> None:
+    effects = observed(tmp_path, first=True)
+    made = len(places(effects, "mkdir"))
+    renamed = next(at for at in places(effects, "rename") if effects[at].arguments[1] == "elite.json")
+
+    # The file's own folder, and the one above each folder that was made for it.
+    assert len([at for at in places(effects, "fsync") if at > renamed]) >= made
+
+
+def test_the_previous_version_stays_under_its_own_name_at_every_moment(tmp_path: Path) -> None:
+    effects = observed(tmp_path)
+    (kept,) = [effect for effect in effects if effect.name == "link"]
+    targets = [effect.arguments[1] for effect in effects if effect.name == "rename"]
+
+    assert kept.arguments[0] == "elite.json"
+    assert targets == ["elite.json.bak", "elite.json"]
+
+
+def failing(root: Path, name: str, *, last: bool = False) -> Plan:
+    """Refuse the first or the last effect of a name that an ordinary change has."""
+    log = effects_of(BY_NAME["add"], root)
+    found = [at for at, effect in enumerate(log) if effect == name]
+    return Plan(found[-1 if last else 0], "errno", errno.EIO)
+
+
+def test_a_folder_that_is_not_confirmed_is_uncertain_with_its_path_and_number(tmp_path: Path) -> None:
+    plan = failing(tmp_path, "fsync", last=True)
+    root = tmp_path / "again"
+    BY_NAME["add"].seed(root)
+    with injured(root, plan), pytest.raises(UncertainError) as caught:
+        BY_NAME["add"].run(root)
+
+    path = str(store(root)[1].path)
+    assert caught.value.changed == "unknown"
+    assert (caught.value.details["path"], caught.value.details["errno"]) == (path, errno.EIO)
+    assert caught.value.message == (
+        f"{path} was replaced, but the disk did not confirm it ({os.strerror(errno.EIO)}); look before you retry"
+    )
+    assert ids(root) == ["one", "two", "three"]
+
+
+def test_bytes_that_are_not_confirmed_change_nothing_and_are_not_confirmed_twice(tmp_path: Path) -> None:
+    plan = failing(tmp_path, "fsync")
+    root = tmp_path / "again"
+    BY_NAME["add"].seed(root)
+    with injured(root, plan) as shim, pytest.raises(PersonaError) as caught:
+        BY_NAME["add"].run(root)
+
+    assert caught.value.changed == "no"
+    assert shim.log.count("fsync") == 1
+    assert (ids(root), sorted(path.name for path in store(root)[1].path.parent.iterdir())) == (
+        ["one", "two"],
+        ["elite.json", "elite.json.bak"],
+    )
+
+
+ME = holders.this_process()
+OTHERS = {
+    "host": replace(ME, host="container-2"),
+    "machine": replace(ME, machine="other"),
+    "boot": replace(ME, boot="another-boot"),
+    "nowhere": replace(ME, boot="-", machine="other"),
+    "elsewhere": replace(ME, boot="another-boot", machine="other"),
+    "dead": replace(ME, pid=2**22 + 5),
+    "recycled": replace(ME, start="1"),
+    "unknown start": replace(ME, start="-"),
+    "parent": replace(ME, pid=os.getppid(), start=holders.start_token(os.getppid()) or "-"),
+}
+
+
+@pytest.mark.parametrize(
+    ("who", "verdict"),
+    [
+        ("host", "recovered"),
+        ("machine", "recovered"),
+        ("boot", "recovered"),
+        ("nowhere", "foreign"),
+        ("elsewhere", "foreign"),
+        ("dead", "recovered"),
+        ("recycled", "recovered"),
+        ("unknown start", "recovered"),
+        ("parent", "alive"),
+    ],
+)
+def test_what_a_note_means_hangs_on_its_machine_its_boot_and_its_process(who: str, verdict: str) -> None:
+    if holders.start_token(os.getppid()) is None:
+        pytest.skip("this platform has no start tokens")
+    holder = OTHERS[who]
+
+    assert holders.judge(holder.record(), ME, held_here=False) == (verdict, holder)
+    assert holders.judge(holder.record(holders.FREE), ME, held_here=False) == ("clean", None)
+    assert holders.judge(holder.record()[:-1], ME, held_here=False) == ("malformed", None)
+
+
+def test_a_note_of_this_very_process_is_alive_only_where_it_holds_the_lock() -> None:
+    assert holders.judge(ME.record(), ME, held_here=True) == ("alive", ME)
+    assert holders.judge(ME.record(), ME, held_here=False) == ("recovered", ME)
+    assert holders.judge(b"", ME, held_here=False) == ("clean", None)
+    assert holders.judge(bytes(300), ME, held_here=True) == ("clean", None)
+
+
+def test_a_note_says_who_when_and_always_in_one_length() -> None:
+    long = replace(ME, pid=2**31, host="h" * 60, machine="m" * 16, boot="b" * 60, start="9" * 19, since=10**10)
+
+    for holder in (ME, long):
+        assert len(holder.record()) == holders.RECORD_BYTES
+        assert holders.parse(holder.record()) == (holders.HELD, holder)
+        assert holders.parse(holder.record(holders.FREE)) == (holders.FREE, holder)
+    assert str(ME) == f"process {os.getpid()} on {ME.host}"
