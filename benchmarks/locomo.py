@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import tempfile
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,16 +22,21 @@ from typing import TYPE_CHECKING
 
 from benchmarks import peers
 from benchmarks.retrieval import APART, Question, sessions_hit, table
+from persona_mind.meaning.service import Meaning
+from persona_mind.recall.embed import load
 from persona_mind.sessions.model import Turn
 from persona_mind.sessions.ranking import Ranking
+from persona_store.transaction import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from persona_mind.recall.embed import Embedder
 
 MOST = 20
 """Hits asked for in one call; ten are judged, the others tell which five sessions come first."""
+PATIENCE = 3_600.0
+"""Seconds for which vectors are waited for, once."""
 CUES = Path(__file__).with_name("cues.json")
 
 
@@ -69,19 +75,21 @@ def _turn(turn: Mapping[str, str], place: int) -> Turn:
     return Turn(turn["id"], str(turn["session"]), turn["id"], turn["text"] + shared, place, at, speaker=turn["speaker"])
 
 
-def indexed(turns: Sequence[Turn], embedder: Embedder | None) -> Ranking:
-    """Return session recall over a conversation, its vectors worked out."""
-    vectors = None
-    if embedder is not None:
-        # Imported late: it needs numpy, which only vectors need.
-        from persona_mind.recall.vectors import Vectors  # noqa: PLC0415
-
-        vectors = Vectors(embedder)
-    ranking = Ranking(vectors=vectors)
+def indexed(turns: Sequence[Turn], meaning: Meaning | None) -> Ranking:
+    """Return session recall over a conversation, everything read."""
+    ranking = Ranking(meaning=lambda: meaning)
     ranking.sync(turns)
-    while ranking.embed(256):
-        pass
+    if meaning is not None:
+        ready(meaning)
+        ranking.prepare()
+        ready(meaning)
     return ranking
+
+
+def ready(meaning: Meaning) -> None:
+    """Wait until a model is loaded, and everything wanted is read and kept."""
+    if not meaning.finish(PATIENCE):
+        raise SystemExit(meaning.examine(0).trouble or "The model took too long.")
 
 
 def recalled(ranking: Ranking, query: str) -> list[str]:
@@ -89,18 +97,18 @@ def recalled(ranking: Ranking, query: str) -> list[str]:
     return [turn.key for turn, _ in ranking.rank(query, MOST)]
 
 
-def ours(conversations: Sequence[Conversation], embedder: Embedder | None) -> dict[str, list[str]]:
+def ours(conversations: Sequence[Conversation], meaning: Meaning | None) -> dict[str, list[str]]:
     """Rank every question, and print the measures."""
     rankings: dict[str, list[str]] = {}
     took, hits = [], []
     for conversation in conversations:
-        ranking = indexed(conversation.turns, embedder)
+        ranking = indexed(conversation.turns, meaning)
         for question in conversation.questions:
             started = time.perf_counter()
             rankings[question.key] = recalled(ranking, question.text)
             took.append(time.perf_counter() - started)
             hits.append(sessions_hit(rankings[question.key], conversation.session_of, question.evidence))
-    _report(f"persona-mind{' with vectors' if embedder else ''}", conversations, rankings, took)
+    _report(f"persona-mind{' with vectors' if meaning else ''}", conversations, rankings, took)
     print(f"session hit@5  n={len(hits):4d} {100 * sum(hits) / len(hits):.1f}")
     _each(conversations, rankings)
     return rankings
@@ -121,17 +129,16 @@ def _each(conversations: Sequence[Conversation], rankings: Mapping[str, Sequence
         print(f"  {conversation.name:12s} {line[15:]}")
 
 
-def cues(conversations: Sequence[Conversation], embedder: Embedder) -> None:
+def cues(conversations: Sequence[Conversation], meaning: Meaning) -> None:
     """Print how many cues find what was told, each pair alone among the turns of each conversation."""
     halves: Mapping[str, Sequence[Sequence[str]]] = json.loads(CUES.read_text(encoding="utf-8"))
     found: dict[str, list[bool]] = {name: [] for name in halves}
     for conversation in conversations:
-        ranking = indexed(conversation.turns, embedder)
+        ranking = indexed(conversation.turns, meaning)
         for name, pairs in halves.items():
             for number, (told, cue) in enumerate(pairs):
                 place = conversation.turns[number * len(conversation.turns) // len(pairs)]
                 ranking.sync([*conversation.turns, replace(place, key="told", text=told)])
-                ranking.embed()
                 found[name].append("told" in recalled(ranking, cue)[:10])
     print("\ncues that share no word with what they should recall: found among the first 10")
     everything = [one for half in found.values() for one in half]
@@ -140,11 +147,11 @@ def cues(conversations: Sequence[Conversation], embedder: Embedder) -> None:
 
 
 def _peers(conversations: Sequence[Conversation], embedder: Embedder | None) -> None:
-    makers: Mapping[str, Callable[[Embedder | None], peers.Maker | None]] = peers.MAKERS
-    for name, maker in makers.items():
-        make = maker(embedder)
-        if make is None:
-            print(f"\n{name}: not installed, cannot run here, or no vectors given")
+    for name, maker in peers.MAKERS.items():
+        try:
+            make = maker(embedder)
+        except peers.CannotRunError as error:
+            print(f"\n{name}: cannot run: {error}")
             continue
         rankings: dict[str, list[str]] = {}
         took = []
@@ -158,6 +165,20 @@ def _peers(conversations: Sequence[Conversation], embedder: Embedder | None) -> 
         _report(name, conversations, rankings, took)
 
 
+def _by_meaning(conversations: Sequence[Conversation], model: str) -> None:
+    """Rank every question and find every cue with a model, as the product does: read once, kept on disk."""
+    with tempfile.TemporaryDirectory() as place:
+        meaning = Meaning(model, Profile(Path(place), lambda: datetime.now(UTC)))
+        try:
+            ours(conversations, meaning)
+            cues(conversations, meaning)
+            late = meaning.examine(0).late
+        finally:
+            meaning.close()
+    if late:
+        print(f"{late} questions and cues were ranked by words alone, since their vectors took too long here")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.locomo", description=(__doc__ or "").splitlines()[0])
@@ -168,17 +189,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--peers", action="store_true", help="measure others too, each where installed")
     given = parser.parse_args(arguments)
     conversations = read(given.data)
-    embedder = None
+    model = None if given.vectors is None else located(given.vectors)
     ours(conversations, None)
-    if given.vectors:
-        # Imported late: the extra may not be installed.
-        from persona_mind.recall.embed import load  # noqa: PLC0415
-
-        embedder = load(given.vectors)
-        ours(conversations, embedder)
-        cues(conversations, embedder)
+    if model:
+        _by_meaning(conversations, model)
     if given.peers:
-        _peers(conversations, embedder)
+        _peers(conversations, load(model) if model else None)
+
+
+def located(model: str) -> str:
+    """Return a model that was named on a command line as a setting names it."""
+    return str(Path(model).absolute()) if Path(model).expanduser().is_dir() and not model.startswith("~") else model
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""Other memories, measured by the same questions, each where it is installed.
+"""Other memories, measured by the same questions, each where it is installed (``pip install --group peers``).
 
 A maker takes the texts of one conversation by key and yields a search. Vectors come from the same model as ours.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -22,17 +23,29 @@ Search = Callable[[str, int], list[str]]
 Maker = Callable[[Mapping[str, str]], AbstractContextManager[Search]]
 
 
-def _there(*modules: str) -> bool:
-    try:
-        return all(find_spec(module) is not None for module in modules)
-    except ModuleNotFoundError:
-        return False
+class CannotRunError(Exception):
+    """Another memory cannot run here; the message says why."""
 
 
-def bm25s(_: Embedder | None) -> Maker | None:
+def _need(*modules: str) -> None:
+    for module in modules:
+        try:
+            there = find_spec(module) is not None
+        except ModuleNotFoundError:
+            there = False
+        if not there:
+            raise CannotRunError(f"{module} is not installed")
+
+
+def _vectors(embedder: Embedder | None) -> Embedder:
+    if embedder is None:
+        raise CannotRunError("it searches by vectors only, and no model was given (--vectors)")
+    return embedder
+
+
+def bm25s(_: Embedder | None) -> Maker:
     """Keyword search: bm25s with Porter stems, function words stopped, k1 1.2, b 0.75."""
-    if not _there("bm25s", "Stemmer"):
-        return None
+    _need("bm25s", "Stemmer")
     import bm25s as library  # noqa: PLC0415 - optional
     import Stemmer  # noqa: PLC0415 - optional
 
@@ -56,10 +69,11 @@ def bm25s(_: Embedder | None) -> Maker | None:
     return make
 
 
-def mem0(embedder: Embedder | None) -> Maker | None:
+def mem0(given: Embedder | None) -> Maker:
     """mem0 with ``infer=False`` (no model rewrites what is stored) over a local qdrant."""
-    if embedder is None or not _there("mem0", "qdrant_client", "langchain"):
-        return None
+    embedder = _vectors(given)
+    _need("mem0", "qdrant_client", "langchain")
+    os.environ.setdefault("MEM0_TELEMETRY", "False")
     from langchain_core.embeddings import Embeddings  # noqa: PLC0415 - optional
     from mem0 import Memory  # noqa: PLC0415 - optional
 
@@ -95,11 +109,12 @@ def mem0(embedder: Embedder | None) -> Maker | None:
     return make
 
 
-def sqlite_store(embedder: Embedder | None) -> Maker | None:
+def sqlite_store(given: Embedder | None) -> Maker:
     """LangGraph's SqliteStore over sqlite-vec."""
-    loads_extensions = hasattr(sqlite3.Connection, "enable_load_extension")
-    if embedder is None or not loads_extensions or not _there("langgraph.store.sqlite", "sqlite_vec"):
-        return None
+    embedder = _vectors(given)
+    _need("langgraph.store.sqlite", "sqlite_vec")
+    if not hasattr(sqlite3.Connection, "enable_load_extension"):
+        raise CannotRunError("this Python's sqlite3 loads no extensions, and sqlite-vec is one")
     from langgraph.store.sqlite import SqliteStore  # noqa: PLC0415 - optional
 
     def embed(texts: list[str]) -> list[list[float]]:
@@ -119,7 +134,7 @@ def sqlite_store(embedder: Embedder | None) -> Maker | None:
     return make
 
 
-MAKERS: Mapping[str, Callable[[Embedder | None], Maker | None]] = {
+MAKERS: Mapping[str, Callable[[Embedder | None], Maker]] = {
     "bm25s": bm25s,
     "mem0": mem0,
     "LangGraph SqliteStore": sqlite_store,

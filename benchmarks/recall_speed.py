@@ -129,12 +129,14 @@ def _measure_peers(size: int) -> None:
     asked = questions(docs)[:PEERS_ASKED]
     held = {doc.key: doc.text for doc in docs}
     for name, maker in peers.MAKERS.items():
-        make = maker(Noise())
-        if make is None:
-            print(f"{size:8d} items   {name}: not installed, or cannot run here")
+        try:
+            make = maker(Noise())
+        except peers.CannotRunError as error:
+            print(f"{size:8d} items   {name}: cannot run: {error}", flush=True)
             continue
         with make(held) as search:
-            print(f"{size:8d} items   {name}: {_median(lambda question: search(question, 10), asked):.2f} ms")
+            took = _median(lambda question, search=search: search(question, 10), asked)
+            print(f"{size:8d} items   {name}: {took:.2f} ms", flush=True)
 
 
 def cold() -> float:

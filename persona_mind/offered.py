@@ -131,7 +131,7 @@ def _doctor(services: Services, registry: Registry) -> None:
     from persona_mind.health.verbs import MindDoctor  # noqa: PLC0415 - see the module's docstring
 
     examined = services.facts, services.backlog, services.quarantine
-    verbs = MindDoctor(services.host, services.access, *examined, obstacle=services.obstacle)
+    verbs = MindDoctor(services.host, services.access, *examined, obstacle=services.obstacle, meaning=services.meaning)
     _reviewed(services, registry, verbs.verbs())
 
 

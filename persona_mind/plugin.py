@@ -61,7 +61,7 @@ class MindPlugin:
     def session_start(self, session: Session) -> None:
         """Begin afresh: nothing of the session before leaks into this one."""
         services, capabilities = self.services, self._host.capabilities
-        services.forget(session)
+        services.begin(session)
         self._open = session
         services.moving.start(session)
         # Without timers nothing is shown before a turn begins, and most one-shot commands begin none.
@@ -82,6 +82,7 @@ class MindPlugin:
         if services.made("recorder"):
             with suppress(PersonaError):  # a session must end; what is lost is the record of its last turn
                 services.recorder.close(session)
+        services.end()
         services.forget(session)
 
     @hookimpl

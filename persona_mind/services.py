@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from persona_mind.facts.service import Facts
     from persona_mind.injection.pipeline import Injection
     from persona_mind.kernel.scope import Project, Scope
+    from persona_mind.meaning.service import Meaning
     from persona_mind.migration.background import Moving
     from persona_mind.notes.service import Notes
     from persona_mind.notes.view import View as NotesView
@@ -58,6 +59,8 @@ class Services:
         self.root = host.agent_dir / PROFILE
         self.access = Access(host.bus, host.home, host.environ)
         self.profile = Profile(self.root, host.scheduler.now)
+        self._session: Session | None = None
+        self._meaning: Meaning | None = None
 
     @cached_property
     def facts(self) -> Facts:
@@ -71,7 +74,7 @@ class Services:
         """Recall over facts."""
         from persona_mind.facts.search import Views  # noqa: PLC0415 - see the module's docstring
 
-        return Views(self.facts.files)
+        return Views(self.facts.files, self.meaning)
 
     @cached_property
     def backlog(self) -> Backlog:
@@ -113,7 +116,7 @@ class Services:
         """What removes for good."""
         from persona_mind.safekeeping.erasing import Erasing  # noqa: PLC0415 - see the module's docstring
 
-        return Erasing(self.profile, self.recorder, self.views.forget)
+        return Erasing(self.profile, self.recorder, self._erased)
 
     @cached_property
     def shelf(self) -> Shelf:
@@ -139,7 +142,68 @@ class Services:
         from persona_mind.sessions.service import Sessions  # noqa: PLC0415 - see the module's docstring
 
         host = self.host
-        return Sessions(host.agent_dir, host.home, host.scheduler.now, host.scheduler.monotonic)
+        return Sessions(host.agent_dir, host.home, host.scheduler.now, host.scheduler.monotonic, self.meaning)
+
+    def meaning(self) -> Meaning | None:
+        """Return what compares meanings; None where the person named no model."""
+        session = self._session
+        source = self.access.settings(session).vectors if session is not None else ""
+        if not source:
+            return None
+        if self._meaning is None or self._meaning.setting != source:
+            from persona_mind.meaning.service import Meaning  # noqa: PLC0415 - see the module's docstring
+
+            self._meaning = Meaning(
+                source,
+                self.profile,
+                base=self.host.agent_dir,
+                allowed=self._writes,
+                tell=lambda text: self.host.ui.notify(text, "info"),
+            )
+        return self._meaning
+
+    def begin(self, session: Session) -> None:
+        """Begin a session afresh; where the host stays, a model gets ready meanwhile."""
+        self.forget(session)
+        self._session = session
+        if self.host.capabilities.scheduler and not session.leg and self.access.enabled(session):
+            meaning = self.meaning()
+            if meaning is not None:
+                meaning.warm()
+
+    def end(self) -> None:
+        """Let a model go; what it has read is kept."""
+        meaning, self._meaning = self._meaning, None
+        if meaning is not None:
+            meaning.close()
+
+    def read_ahead(self, session: Session, scope: Scope) -> None:
+        """Have what is remembered and what was said read for likeness of meaning, while nobody waits."""
+        meaning = self.meaning()
+        if meaning is None or not (self.host.capabilities.scheduler or meaning.state == "used"):
+            return
+
+        def look() -> None:
+            now = self.host.scheduler.now()
+            home = scope.project.home
+            for tiers in (("persona", "shared"), *(() if home else (("project",), ("stm",)))):
+                self.views.view(scope, tiers, now).prepare()
+            if self.access.settings(session).sessions:
+                self.sessions.prepare(session, scope)
+
+        meaning.meanwhile(look)
+
+    def _writes(self) -> bool:
+        session = self._session
+        return session is not None and self.access.enabled(session)
+
+    def _erased(self, texts: tuple[str, ...]) -> None:
+        """Let go of what is kept in memory of facts, and of all that was made of texts that were erased."""
+        self.views.forget()
+        if texts and self.made("sessions"):
+            self.sessions.forget()
+        if texts and self._meaning is not None:
+            self._meaning.drop(texts)
 
     @cached_property
     def moving(self) -> Moving:

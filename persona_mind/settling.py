@@ -54,3 +54,4 @@ class Settling:
             yield lambda: services.facts.sweep(scope, permit)
             yield lambda: services.backlog.sweep(scope.project, permit)
         yield services.quiet.settled
+        yield lambda: services.read_ahead(session, scope)

@@ -22,7 +22,18 @@ MAY_IMPORT = {
     "persona_mind": ("persona_hooks", "persona_store"),
     "persona_host": ("persona_hooks", "persona_store"),
 }
-FACULTIES = ("facts", "backlog", "notes", "sessions", "notebook", "people", "moments", "quarantine", "recorder")
+FACULTIES = (
+    "facts",
+    "backlog",
+    "notes",
+    "sessions",
+    "notebook",
+    "people",
+    "moments",
+    "quarantine",
+    "recorder",
+    "meaning",
+)
 PIPELINES = ("capture", "injection", "consolidation", "migration", "archive", "safekeeping")
 # Inside the mind a part may import itself and whatever stands on a lower floor, never its neighbours.
 FLOORS = {"kernel": 0, "recall": 1} | dict.fromkeys(FACULTIES, 2) | dict.fromkeys(PIPELINES, 3)

@@ -9,6 +9,7 @@ from pydantic import Field
 from persona_hooks.verbs import Outcome
 from persona_mind.facts.model import TIERS, Kind, Tier
 from persona_mind.facts.shown import ShownFact
+from persona_mind.kernel.compared import Compared
 from persona_mind.kernel.past import Told
 
 
@@ -59,6 +60,7 @@ class Recalled(Outcome):
         known: How many there are to search.
         ids: Of the facts that are shown.
         sessions: What was said in past conversations, where those were searched.
+        meaning: How far likeness of meaning took part in the search for facts; None where no model is set.
         tiers: Where facts were looked for.
     """
 
@@ -70,6 +72,7 @@ class Recalled(Outcome):
     ids: tuple[str, ...]
     known: int
     sessions: Told | None = None
+    meaning: Compared | None = None
     tiers: tuple[Tier, ...] = Field(default=TIERS, exclude=True)
     lines: tuple[Line, ...] = Field(default=(), exclude=True)
 

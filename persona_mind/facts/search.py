@@ -12,6 +12,7 @@ from persona_mind.facts.files import Held, rows
 from persona_mind.facts.model import TIERS, Tier
 from persona_mind.facts.shown import ShownFact, shown
 from persona_mind.kernel.kinds import PRIORITY, prior
+from persona_mind.recall.pool import Patience, no_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
 
     from persona_mind.facts.files import FactFiles
     from persona_mind.facts.model import Fact
+    from persona_mind.kernel.compared import Compared
     from persona_mind.kernel.identity import Key
     from persona_mind.kernel.scope import Scope
     from persona_mind.recall import Doc, Hit, Index
+    from persona_mind.recall.pool import Sources
     from persona_store.document import Snapshot
 
 _VIEWS: Final = 6
@@ -34,18 +37,23 @@ class Found(NamedTuple):
         facts: Best first, each with why it was found.
         total: How many match in all.
         known: How many there are to search.
+        compared: How far meaning took part; None where no model is set.
     """
 
     facts: tuple[tuple[Held, Hit], ...]
     total: int
     known: int
+    compared: Compared | None = None
 
 
 class View:
     """What one owner sees in some tiers, at one version of their files."""
 
-    def __init__(self, snapshots: Sequence[tuple[Tier, Snapshot[Fact]]], now: datetime) -> None:
+    def __init__(
+        self, snapshots: Sequence[tuple[Tier, Snapshot[Fact]]], now: datetime, meaning: Sources = no_source
+    ) -> None:
         self.snapshots = snapshots
+        self._meaning = meaning
         live = [held for tier, shot in snapshots for held in rows(tier, shot) if held.fact.live(now)]
         self._until = min((held.fact.expires for held in live if held.fact.expires), default=None)
         self.facts = collapse(live)
@@ -93,9 +101,15 @@ class View:
         return [held for held, _ in self.hits(query, limit)]
 
     def hits(self, query: str, limit: int) -> list[tuple[Held, Hit]]:
-        """Return the best facts for a query, each with why. One search at a time."""
+        """Return the best facts for a query that nobody waits for by itself, each with why. One search at a time."""
         with self._lock:
-            return [(self._by_key[hit.key], hit) for hit in self._indexed().search(query, limit)]
+            hits = self._indexed().search(query, limit, patience=Patience.PASSING)
+            return [(self._by_key[hit.key], hit) for hit in hits]
+
+    def prepare(self) -> None:
+        """Index what there is, and have it read for likeness of meaning, before anybody asks."""
+        with self._lock:
+            self._indexed().prepare()
 
     def search(self, query: str, limit: int) -> Found:
         """Return the best facts for a query, the newest where it is empty. One search at a time."""
@@ -113,22 +127,28 @@ class View:
         total = len(index) if plain else len(hits)
         if not plain and total == limit:
             total = max(total, index.count(query))
-        return Found(tuple((self._by_key[hit.key], hit) for hit in hits), total, len(index))
+        return Found(tuple((self._by_key[hit.key], hit) for hit in hits), total, len(index), index.compared)
 
     def _indexed(self) -> Index:
         from persona_mind.recall import Index  # noqa: PLC0415 - as above
 
         if self._index is None:
-            self._index = Index()
+            self._index = Index(meaning=self._meaning)
             self._index.sync(_doc(key, held) for key, held in self._by_key.items())
         return self._index
 
 
 class Views:
-    """The views of one profile, the latest few kept. Safe to use from several threads."""
+    """The views of one profile, the latest few kept. Safe to use from several threads.
 
-    def __init__(self, files: FactFiles) -> None:
+    Args:
+        files: Where the facts stand.
+        meaning: Returns the model by which meanings are compared, where one is set.
+    """
+
+    def __init__(self, files: FactFiles, meaning: Sources = no_source) -> None:
         self._files = files
+        self._meaning = meaning
         self._views: OrderedDict[tuple[object, ...], View] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -140,7 +160,7 @@ class Views:
         with self._lock:
             known = self._views.get(name)
             if known is None or not known.holds(snapshots, now):
-                known = self._views[name] = View(snapshots, now)
+                known = self._views[name] = View(snapshots, now, self._meaning)
             self._views.move_to_end(name)
             while len(self._views) > _VIEWS:
                 self._views.popitem(last=False)

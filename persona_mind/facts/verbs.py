@@ -125,6 +125,7 @@ class MemoryVerbs:
             tiers=tiers,
             lines=lines,
         )
+            meaning=found.compared,
 
     def read(self, call: Call, params: Read) -> Opened:
         """Return one fact whole."""

@@ -43,6 +43,30 @@ class Finding(Outcome):
     advice: str
 
 
+class Meaning(Outcome):
+    """How comparing meanings fares.
+
+    Attributes:
+        model: What the setting names.
+        state: ``ready``, ``starting`` (it is still being loaded) or ``failed``.
+        trouble: What is wrong, and what to do.
+        width: How many numbers a vector has.
+        facts: How many facts have a vector in the cache.
+        turns: How many turns of past conversations have one.
+        waiting: How many texts are still to be read.
+        late: How many questions of this process were answered by words alone, since their vectors took too long.
+    """
+
+    model: str
+    state: str
+    trouble: str = ""
+    width: int = 0
+    facts: int = 0
+    turns: int = 0
+    waiting: int = 0
+    late: int = 0
+
+
 class Report(Outcome):
     """How the mind fares.
 
@@ -50,6 +74,7 @@ class Report(Outcome):
         waiting: Calls in quarantine that wait for a person.
         second_opinion: Whether the extra ``classifier`` judges what strangers bring: ``absent``, ``ready``, or
             ``failed`` with the error's type.
+        meaning: How comparing meanings fares; None where no model is set.
         lacking: What the host lacks, each with what it costs.
         warnings: What needs a look.
         backup: The name of the latest backup inside the profile; None where there is none.
@@ -72,6 +97,7 @@ class Report(Outcome):
     stores: tuple[Store, ...]
     waiting: int
     second_opinion: str
+    meaning: Meaning | None = None
     lacking: tuple[str, ...]
     warnings: tuple[str, ...]
     backup: str | None = None

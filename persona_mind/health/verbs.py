@@ -10,7 +10,7 @@ from persona_hooks.verbs import PEOPLE, NoParams, Verb
 from persona_mind.backlog.lines import shown as judged
 from persona_mind.facts.files import rows
 from persona_mind.facts.shown import shown
-from persona_mind.health.outcomes import Finding, Report, Store
+from persona_mind.health.outcomes import Finding, Meaning, Report, Store
 from persona_mind.status import words
 from persona_mind.status.params import Doctor
 from persona_store import second_opinion
@@ -28,12 +28,15 @@ if TYPE_CHECKING:
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.access import Access
     from persona_mind.kernel.scope import Project, Scope
+    from persona_mind.meaning.service import Meaning as Comparing
     from persona_mind.quarantine.service import Quarantine
     from persona_store.document import Document, Snapshot
     from persona_store.transaction import Profile
 
 T = TypeVar("T")
 
+LOADING: Final = 10.0
+"""Seconds for which a report waits for a model that is being loaded."""
 NAMES: Final[dict[Tier, str]] = {
     "persona": "long-term",
     "shared": "shared",
@@ -52,6 +55,7 @@ class MindDoctor(NamedTuple):
         backlog: The backlog.
         quarantine: What waits for a person.
         obstacle: Returns why no reminders of a project are shown here, else None.
+        meaning: Returns what compares meanings, where the person named a model.
     """
 
     host: Host
@@ -60,6 +64,7 @@ class MindDoctor(NamedTuple):
     backlog: Backlog
     quarantine: Quarantine
     obstacle: Callable[[Project], str | None]
+    meaning: Callable[[], Comparing | None]
 
     def verbs(self) -> tuple[AnyVerb, ...]:
         """Return it."""
@@ -78,6 +83,7 @@ class MindDoctor(NamedTuple):
         findings = _findings(self.facts.files.profile)
         known = {store.path for store in stores if store.state in {"invalid", "unusable"}}
         obstacle = None if scope.project.home else self.obstacle(scope.project)
+        meaning = _meaning(self.meaning())
         return Report(
             root=str(self.facts.files.profile.root),
             host=self.host.name,
@@ -95,6 +101,7 @@ class MindDoctor(NamedTuple):
             stores=stores,
             waiting=self._waiting(scope),
             second_opinion=_second_opinion(),
+            meaning=meaning,
             lacking=tuple(
                 words.LACKING[name]
                 for name, there in self.host.capabilities._asdict().items()
@@ -109,6 +116,7 @@ class MindDoctor(NamedTuple):
                 if found.weight != "note" and str(self.facts.files.profile.root / found.path) not in known
             )
             + ((obstacle,) if obstacle else ())
+            + ((meaning.trouble,) if meaning and meaning.trouble else ())
             + tuple(f"plugin {item.name}: {item.detail}" for item in self.host.state() if item.state != "loaded"),
             backup=_latest_backup(self.facts.files.profile),
             findings=findings,
@@ -147,6 +155,23 @@ def _latest_backup(profile: Profile) -> str | None:
 def _second_opinion() -> str:
     found = second_opinion.state()
     return f"{found.word} ({found.reason})" if found.reason else found.word
+
+
+def _meaning(comparing: Comparing | None) -> Meaning | None:
+    if comparing is None:
+        return None
+    found = comparing.examine(LOADING)
+    facts, turns = found.held
+    return Meaning(
+        model=found.source,
+        state=found.state,
+        trouble=found.trouble,
+        width=found.width,
+        facts=facts,
+        turns=turns,
+        waiting=found.waiting,
+        late=found.late,
+    )
 
 
 def _unsafe(tier: Tier, snapshot: Snapshot[Fact]) -> int:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from persona_hooks.cards import Card
 from persona_hooks.naming import to_camel
+from persona_mind.kernel.compared import Compared
 
 if TYPE_CHECKING:
     from persona_hooks.verbs import Call
@@ -43,6 +44,7 @@ class Told(BaseModel):
         known: How many there are to search.
         withheld_unsafe: How many are shown as a placeholder, because their text breaks a rule.
         turns: What is shown, best first.
+        meaning: How far likeness of meaning took part; None where no model is set.
         card: The words for it.
     """
 
@@ -53,6 +55,7 @@ class Told(BaseModel):
     known: int
     withheld_unsafe: int
     turns: tuple[Cited, ...]
+    meaning: Compared | None = None
     card: Card = Field(exclude=True)
 
 

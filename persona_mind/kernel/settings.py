@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from persona_hooks.messages import Setting, SettingsQuery, SettingsReply
 from persona_hooks.switches import is_no
+from persona_mind.kernel.compared import VECTORS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +21,12 @@ NUDGE: Final = "mind.nudge"
 SESSIONS: Final = "sessions.recall"
 BRAKES: Final = "brief.brakes"
 
-_OURS: Final = frozenset({ENABLED, CAPTURE, NUDGE, SESSIONS})
+_OURS: Final = frozenset({ENABLED, CAPTURE, NUDGE, SESSIONS, VECTORS})
+_VARIABLES: Final[Mapping[str, str]] = {
+    CAPTURE: "PI_PERSONA_MIND_CAPTURE",
+    NUDGE: "PI_PERSONA_MIND_NUDGE",
+    VECTORS: "PI_PERSONA_RECALL_VECTORS",
+}
 
 
 class MindSettings(NamedTuple):
@@ -31,6 +37,7 @@ class MindSettings(NamedTuple):
         capture: ``auto`` writes strong cues, ``prompt`` only hints, ``off`` looks at nothing.
         nudge: Whether hints are given.
         sessions: Whether past conversations are searched.
+        vectors: The model by which meanings are compared: a path, or a name that fastembed knows; empty for none.
         answered: Whether the keeper of settings answered; until it does, they are asked for again.
         sources: Where each of them came from.
     """
@@ -39,12 +46,19 @@ class MindSettings(NamedTuple):
     capture: CaptureMode = "auto"
     nudge: bool = True
     sessions: bool = True
+    vectors: str = ""
     answered: bool = False
     sources: tuple[tuple[str, str], ...] = ()
 
     def effective(self) -> tuple[Setting, ...]:
         """Return them as others read them."""
-        values = {ENABLED: self.enabled, CAPTURE: self.capture, NUDGE: self.nudge, SESSIONS: self.sessions}
+        values = {
+            ENABLED: self.enabled,
+            CAPTURE: self.capture,
+            NUDGE: self.nudge,
+            SESSIONS: self.sessions,
+            VECTORS: self.vectors or None,
+        }
         known = dict(self.sources)
         return tuple(Setting(key=key, value=value, source=known.get(key, "default")) for key, value in values.items())
 
@@ -68,7 +82,7 @@ def collect(bus: BusClient, session_id: str, environ: Mapping[str, str]) -> Mind
     found: dict[str, tuple[object, str]] = {
         setting.key: (setting.value, setting.source) for reply in replies for setting in reply.settings
     }
-    for key, variable in ((CAPTURE, "PI_PERSONA_MIND_CAPTURE"), (NUDGE, "PI_PERSONA_MIND_NUDGE")):
+    for key, variable in _VARIABLES.items():
         if environ.get(variable, "").strip():
             found[key] = (environ[variable], variable)
     return MindSettings(
@@ -76,6 +90,7 @@ def collect(bus: BusClient, session_id: str, environ: Mapping[str, str]) -> Mind
         capture=_mode(found),
         nudge=_flag(found, NUDGE, default=True),
         sessions=_flag(found, SESSIONS, default=True),
+        vectors=_model(found),
         answered=bool(replies),
         sources=tuple((key, source) for key, (_, source) in sorted(found.items()) if key in _OURS),
     )
@@ -86,6 +101,11 @@ def _flag(found: Mapping[str, tuple[object, str]], key: str, *, default: bool) -
     if value is None:
         return default
     return not is_no(value) if isinstance(value, str) else bool(value)
+
+
+def _model(found: Mapping[str, tuple[object, str]]) -> str:
+    value = found.get(VECTORS, ("", ""))[0]
+    return value.strip() if isinstance(value, str) and not is_no(value) else ""
 
 
 def _mode(found: Mapping[str, tuple[object, str]]) -> CaptureMode:

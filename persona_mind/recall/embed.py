@@ -34,17 +34,30 @@ class Embedder(Protocol):
 def load(source: str) -> Embedder:
     """Return the model at a path (a folder with ``model.onnx`` and ``tokenizer.json``) or of a fastembed name.
 
+    Args:
+        source: An absolute path, one that begins with ``~`` or ``.``, or else a name: no folder that happens to lie in
+            the working directory is taken for a model.
+
     Raises:
         NotFoundError: There is no such model, or a package that it needs is not installed
             (reason ``"model_missing"`` or ``"extra_missing"``).
         CorruptError: The model or its tokenizer cannot be read.
     """
-    folder = Path(source).expanduser()
-    if folder.is_dir():
-        return _from_folder(folder)
-    if folder.is_absolute() or source.startswith((".", "~")):
-        raise NotFoundError(f"There is no embedding model at {source}.", reason="model_missing", path=source)
-    return _from_fastembed(source)
+    folder = folder_of(source)
+    if folder is None:
+        return _from_fastembed(source)
+    if not folder.is_dir():
+        raise NotFoundError(f"There is no embedding model at {folder}.", reason="model_missing", path=str(folder))
+    return _from_folder(folder)
+
+
+def folder_of(source: str) -> Path | None:
+    """Return the folder that a source names; None where it is a name that fastembed may know."""
+    try:
+        folder = Path(source).expanduser()
+    except RuntimeError:  # there is no such home
+        folder = Path(source)
+    return folder if folder.is_absolute() or source.startswith((".", "~")) else None
 
 
 def _from_folder(folder: Path) -> Embedder:

@@ -43,6 +43,7 @@ class OnnxModel:
         self._tokenizer = _tokenizer(vocabulary)
         self._session = _session(model)
         self._inputs = [given.name for given in self._session.get_inputs()]
+        self._path = str(model)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row of unit length for each text; texts of like length go through the model together."""
@@ -60,7 +61,10 @@ class OnnxModel:
         ids = np.array([one.ids for one in encoded], np.int64)
         mask = np.array([one.attention_mask for one in encoded], np.int64)
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        rows = self._session.run(None, {name: given[name] for name in self._inputs})[0]
+        try:
+            rows = self._session.run(None, {name: given[name] for name in self._inputs})[0]
+        except Exception as error:  # its errors share no public base
+            raise CorruptError(f"{self._path} makes no vectors of texts.", path=self._path) from error
         if rows.ndim == 3:
             rows = (rows * mask[:, :, None]).sum(axis=1) / np.maximum(mask.sum(axis=1, keepdims=True), 1)
         return unit(rows)

@@ -1,18 +1,19 @@
-"""Vectors of what an index holds: cached by content, centred on their mean, compared with a query's."""
+"""Vectors of what an index holds: taken from a pool, centred on their mean, compared with a question's."""
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from persona_mind.recall.pool import Patience
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, MutableMapping
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from persona_mind.recall.embed import Embedder
+    from persona_mind.recall.pool import Pool, Reading
 
 UNUSUAL = 1.0
 """Standard deviations above the usual likeness from which meaning alone makes an item a candidate."""
@@ -20,12 +21,8 @@ FEW = 8
 """Items that a mean and a spread are worth beforehand, so that an index of one or two is not judged by itself."""
 USUAL_SPREAD = 0.1
 """The spread of likeness to assume beforehand; sentence models show about this on everyday text."""
-_QUERIES_KEPT = 64
-
-
-def vector_key(model: str, text: str) -> str:
-    """Return the key under which the cache holds the vector that a model gave a text."""
-    return hashlib.sha256(f"{model}\0{text}".encode()).hexdigest()
+AT_ONCE = 16
+"""So few texts that have no vector yet are read while somebody waits; more are left to the background."""
 
 
 class Likeness:
@@ -48,59 +45,78 @@ class Likeness:
 
 
 class Vectors:
-    """The vectors of one index.
+    """The vectors of one index. Not thread-safe; one owner at a time.
 
     Args:
-        embedder: The model.
-        cache: Holds vectors beyond this process, by :func:`vector_key`, as little-endian half floats; in memory
-            when none is given. Erasing a text means deleting its key here too: see :meth:`forget`.
+        pool: Where they come from.
     """
 
-    def __init__(self, embedder: Embedder, cache: MutableMapping[str, bytes] | None = None) -> None:
-        self._embedder = embedder
-        self._cache: MutableMapping[str, bytes] = {} if cache is None else cache
-        self._pending: dict[int, str] = {}
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self._waiting: dict[int, Reading] = {}
+        self._slots: dict[bytes, set[int]] = {}
+        self._seen = 0
         self._rows: NDArray[np.float32] = np.zeros((0, 0), np.float32)
         self._held: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self._centre: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
-        self._queries: dict[str, NDArray[np.float32]] = {}
 
     @property
-    def pending(self) -> int:
-        """How many items still want a vector."""
-        return len(self._pending)
+    def held(self) -> int:
+        """How many items have a vector."""
+        return int(self._held.sum())
 
-    def put(self, slot: int, text: str) -> None:
-        """Take over the vector of a text from the cache, or note that it is wanted."""
+    def put(self, slot: int, reading: Reading) -> None:
+        """Take over the vector of a text, or have it read."""
         self.drop(slot)
-        held = self._cache.get(vector_key(self._embedder.name, text))
-        if held is None:
-            self._pending[slot] = text
-        else:
-            self._set(slot, np.frombuffer(held, "<f2").astype(np.float32))
+        row = self.pool.get(reading.key)
+        if row is not None:
+            self._set(slot, row)
+            return
+        self._waiting[slot] = reading
+        self._slots.setdefault(reading.key, set()).add(slot)
+        self.pool.want(reading)
 
     def drop(self, slot: int) -> None:
-        """Forget the vector of a slot; the cache keeps the text's until :meth:`forget`."""
-        self._pending.pop(slot, None)
+        """Forget the vector of a slot."""
+        waiting = self._waiting.pop(slot, None)
+        if waiting is not None:
+            self._slots[waiting.key].discard(slot)
         if slot < len(self._held) and self._held[slot]:
             self._held[slot] = False
             self._rows[slot] = 0.0
             self._centre = None
 
-    def forget(self, text: str) -> None:
-        """Take a text's vector out of the cache."""
-        self._cache.pop(vector_key(self._embedder.name, text), None)
+    def likeness(self, query: str, patience: Patience) -> Likeness | None:
+        """Compare every vector with a question's; ``None`` while there is none, or the question's takes too long."""
+        self._take_over()
+        few = patience is Patience.ASKED and 0 < len(self._waiting) <= AT_ONCE
+        vector = self.pool.question(query, patience) if few or self._held.any() else None
+        if vector is None:
+            return None
+        if few:
+            self.pool.read(list(self._waiting.values()), patience)
+            self._take_over()
+        if not self._held.any() or len(vector) != self._rows.shape[1]:
+            return None
+        centre, lengths = self._centred()
+        moved = vector - centre
+        scale = float(np.linalg.norm(moved)) or 1.0
+        cosines = (self._rows @ moved - float(centre @ moved)) / (lengths * scale)
+        among = cosines[self._held]
+        mean = float(among.sum()) / (len(among) + FEW)
+        spread = float(((among - mean) ** 2).sum() + FEW * USUAL_SPREAD**2) / (len(among) + FEW)
+        return Likeness((cosines - mean) / spread**0.5, self._held)
 
-    def fill(self, most: int) -> int:
-        """Work out the vectors of at most so many pending items, and return how many are left."""
-        batch = dict(list(self._pending.items())[:most])
-        if batch:
-            for (slot, text), row in zip(batch.items(), self._embedder.embed(list(batch.values())), strict=True):
-                half = row.astype("<f2")
-                self._cache[vector_key(self._embedder.name, text)] = half.tobytes()
-                self._set(slot, half.astype(np.float32))
-                del self._pending[slot]
-        return len(self._pending)
+    def _take_over(self) -> None:
+        """Take over the vectors that became known since the last time."""
+        news = self.pool.news(self._seen)
+        self._seen += len(news)
+        for key in news:
+            row = self.pool.get(key) if key in self._slots else None
+            if row is not None:
+                for slot in self._slots.pop(key):
+                    del self._waiting[slot]
+                    self._set(slot, row)
 
     def _set(self, slot: int, row: NDArray[np.float32]) -> None:
         if slot >= len(self._rows) or self._rows.shape[1] != len(row):
@@ -114,32 +130,6 @@ class Vectors:
         self._rows[slot] = row
         self._held[slot] = True
         self._centre = None
-
-    def likeness(self, query: str) -> Likeness | None:
-        """Compare every vector with a query's; ``None`` while there is none."""
-        if not self._held.any():
-            return None
-        vector = self._query(query)
-        if len(vector) != self._rows.shape[1]:
-            return None
-        centre, lengths = self._centred()
-        moved = vector - centre
-        scale = float(np.linalg.norm(moved)) or 1.0
-        cosines = (self._rows @ moved - float(centre @ moved)) / (lengths * scale)
-        among = cosines[self._held]
-        mean = float(among.sum()) / (len(among) + FEW)
-        spread = float(((among - mean) ** 2).sum() + FEW * USUAL_SPREAD**2) / (len(among) + FEW)
-        return Likeness((cosines - mean) / spread**0.5, self._held)
-
-    def _query(self, text: str) -> NDArray[np.float32]:
-        key = vector_key(self._embedder.name, text)
-        vector = self._queries.pop(key, None)
-        if vector is None:
-            vector = self._embedder.embed([text])[0]
-            while len(self._queries) >= _QUERIES_KEPT:
-                del self._queries[next(iter(self._queries))]
-        self._queries[key] = vector
-        return vector
 
     def _centred(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the mean of the vectors, and the length of each once the mean is taken off."""

@@ -23,7 +23,7 @@ _CONFIG: Final = ConfigDict(
     frozen=True, strict=True, extra="ignore", alias_generator=to_camel, populate_by_name=True, defer_build=True
 )
 # Kinds of evidence that come from the question; the others are true of an item whatever is asked.
-_OF_THE_QUESTION: Final = frozenset({"word", "kin", "tag", "when", "told_when", "meaning"})
+_OF_THE_QUESTION: Final = frozenset({"word", "kin", "tag", "when", "told_when", "meaning", "seat"})
 
 Number = Annotated[float | int, Field(allow_inf_nan=False)]
 Word = Annotated[str, Field(pattern=r"^[a-z][a-z_-]{0,31}$")]

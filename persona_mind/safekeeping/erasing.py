@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import PersonaError, RefusedError, UncertainError
@@ -62,7 +62,7 @@ class Erasing:
     Attributes:
         profile: Whose files are swept.
         recorder: Its logs of ids.
-        forget: Lets go of what this process keeps in memory.
+        forget: Lets go of what this process keeps in memory of some texts.
     """
 
     profile: Profile
@@ -113,7 +113,8 @@ class Erasing:
         return len(begun)
 
     def _run(self, begun: Begun, outside: Iterable[Path], permit: Permit | None) -> Erased:
-        from persona_store.erase import Target, erase  # noqa: PLC0415 - few commands erase
+        from persona_mind.meaning.files import VectorFiles  # noqa: PLC0415 - few commands erase
+        from persona_store.erase import Target, erase  # noqa: PLC0415 - as above
 
         places = (_Logs(self.profile.root, begun.ids),)
         try:
@@ -125,10 +126,12 @@ class Erasing:
                     self.profile, Target(begun.texts, begun.keys), places=places, outside=outside, check=permit
                 )
         finally:
-            self.forget()
+            self.forget(begun.texts)
         with partly():
             Plan(self.profile).drop(begun)
-        return done
+            # After the documents: whatever is read from now on is read from what stands there.
+            vectors = VectorFiles(self.profile).drop(begun.texts)
+        return replace(done, changed=(*done.changed, *vectors))
 
 
 def _call_off(plan: Plan, begun: Begun, error: PersonaError) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from persona_mind.recall import CONVERSATION, Doc, Index
+from persona_mind.recall.pool import no_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from persona_mind.kernel.compared import Compared
     from persona_mind.recall import Hit
-    from persona_mind.recall.vectors import Vectors
+    from persona_mind.recall.pool import Sources
     from persona_mind.sessions.model import Turn
 
 
@@ -18,11 +20,11 @@ class Ranking:
     """An index of turns. It holds no truth, reads no file and asks no clock; one owner at a time.
 
     Args:
-        vectors: Vectors of this index alone; without them meaning does not count.
+        meaning: Returns the model by which meanings are compared, where one is set.
     """
 
-    def __init__(self, *, vectors: Vectors | None = None) -> None:
-        self._index = Index(vectors=vectors)
+    def __init__(self, *, meaning: Sources = no_source) -> None:
+        self._index = Index(meaning=meaning, kind="turns")
         self._turns: dict[str, Turn] = {}
 
     def __len__(self) -> int:
@@ -33,9 +35,14 @@ class Ranking:
         self._turns = {turn.key: turn for turn in turns}
         self._index.sync(map(_doc, self._turns.values()))
 
-    def embed(self, most: int = 32) -> int:
-        """Work out the vectors of at most ``most`` turns that have none yet, and return how many are left."""
-        return self._index.embed(most)
+    @property
+    def compared(self) -> Compared | None:
+        """How far meaning took part in the last ranking; None where no model is set."""
+        return self._index.compared
+
+    def prepare(self) -> None:
+        """Have every turn read for likeness of meaning, before anybody asks."""
+        self._index.prepare()
 
     def rank(self, query: str, k: int, *, now: float | None = None) -> list[tuple[Turn, Hit]]:
         """Return the best ``k`` turns for a question or a cue, best first, each with why.

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import NotFoundError
+from persona_mind.recall.pool import no_source
 from persona_mind.sessions.model import EMBEDDED, PI
 
 if TYPE_CHECKING:
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
 
     from persona_hooks.ports import Session
     from persona_mind.kernel.clock import Now
+    from persona_mind.kernel.compared import Compared
     from persona_mind.kernel.scope import Scope
     from persona_mind.recall import Hit
+    from persona_mind.recall.pool import Sources
     from persona_mind.sessions.logs import Logs
     from persona_mind.sessions.model import Turn
     from persona_mind.sessions.view import View
@@ -36,6 +39,7 @@ class Found:
         known: How many there are to search.
         unread: How many logs could not be read.
         older: How many logs are left out because there are too many turns.
+        compared: How far meaning took part; None where no model is set.
     """
 
     turns: tuple[tuple[Turn, Hit], ...]
@@ -43,13 +47,17 @@ class Found:
     known: int
     unread: int = 0
     older: int = 0
+    compared: Compared | None = None
 
 
 class Sessions:
     """Past conversations. Reads only; safe to use from several threads."""
 
-    def __init__(self, agent_dir: Path, home: Path, now: Now, monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self, agent_dir: Path, home: Path, now: Now, monotonic: Callable[[], float], meaning: Sources = no_source
+    ) -> None:
         self._agent_dir = agent_dir
+        self._meaning = meaning
         self._home = home
         self._now = now
         self._monotonic = monotonic
@@ -72,7 +80,17 @@ class Sessions:
             hits = view.ranking.rank(query, limit + _spare(present), now=self._now().timestamp())
             kept = tuple((turn, hit) for turn, hit in hits if turn.id not in present)[:limit]
             total = max(len(kept), view.ranking.count(query) if len(hits) >= limit or not query.strip() else len(kept))
-            return Found(kept, total, len(view.ranking), view.unread, view.older)
+            return Found(kept, total, len(view.ranking), view.unread, view.older, view.ranking.compared)
+
+    def prepare(self, session: Session, scope: Scope) -> None:
+        """Index what there is, and have it read for likeness of meaning, before anybody asks."""
+        with self._lock:
+            self._view(session, scope).ranking.prepare()
+
+    def forget(self) -> None:
+        """Let every view go, and every word that it was made of."""
+        with self._lock:
+            self._views.clear()
 
     def read(
         self, session: Session, scope: Scope, session_id: str, turn_id: str, around: int
@@ -104,7 +122,7 @@ class Sessions:
         if view is None or view.logs is not logs:
             from persona_mind.sessions.view import seen  # noqa: PLC0415 - ranking takes a while to load
 
-            view = self._views[name] = seen(view, logs, scope, session.id)
+            view = self._views[name] = seen(view, logs, scope, session.id, self._meaning)
         self._views.move_to_end(name)
         while len(self._views) > _VIEWS:
             self._views.popitem(last=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import RefusedError
@@ -53,13 +53,17 @@ class SessionVerbs:
         scope = self._enter(call)
         found = self.sessions.search(call.session, scope, query, limit)
         quotes = [quote(turn, EXCERPT, query) for turn, _ in found.turns]
+        card = words.told(found, quotes)
+        if found.compared is not None:
+            card = replace(card, detail=(*card.detail, *found.compared.told()))
         return Told(
             count=len(quotes),
             total=found.total,
             known=found.known,
             withheld_unsafe=sum(bool(item.withheld) for item in quotes),
             turns=tuple(item.cited for item in quotes),
-            card=words.told(found, quotes),
+            meaning=found.compared,
+            card=card,
         )
 
     def read(self, call: Call, params: ReadTurn) -> TurnOpened:

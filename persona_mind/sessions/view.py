@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from persona_mind.kernel.scope import Scope
+    from persona_mind.recall.pool import Sources
     from persona_mind.sessions.logs import Log
 
 MAX_TURNS: Final = 200_000
@@ -37,7 +38,7 @@ class View:
     older: int
 
 
-def seen(old: View | None, logs: list[Log], scope: Scope, present: str) -> View:
+def seen(old: View | None, logs: list[Log], scope: Scope, present: str, meaning: Sources) -> View:
     """Return what an owner sees of a project's logs; the present conversation is no past one.
 
     What was analysed for the view before it is not analysed again.
@@ -54,7 +55,7 @@ def seen(old: View | None, logs: list[Log], scope: Scope, present: str) -> View:
     chosen.sort(key=lambda log: (log.header.timestamp if log.header else "", log.path.name))
     unsaid = set[tuple[str, float | None]]().union(*(log.unsaid for log in logs))
     turns = list(_turns(chosen, scope.persona, unsaid))
-    ranking = Ranking() if old is None else old.ranking
+    ranking = Ranking(meaning=meaning) if old is None else old.ranking
     ranking.sync(turns)
     return View(logs, turns, ranking, sum(log.unreadable for log in logs), len(readable) - len(chosen))
 

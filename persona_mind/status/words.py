@@ -6,12 +6,14 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card
+from persona_hooks.speech import say
+from persona_mind.kernel.compared import VECTORS
 from persona_mind.kernel.settings import ENABLED
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from persona_mind.health.outcomes import Report, Store
+    from persona_mind.health.outcomes import Meaning, Report, Store
     from persona_mind.status.outcomes import Overview, Switched
 
 _FENCE: Final = re.compile(r"</?persona-mind-[0-9a-f]+[ >]|$")
@@ -73,6 +75,7 @@ def report(outcome: Report) -> Card:
         *(_store(store) for store in outcome.stores),
         f"waiting for a person: {outcome.waiting} (`/mind quarantine`)",
         f"second opinion on what strangers bring: {outcome.second_opinion}{_EXTRA.get(outcome.second_opinion, '')}",
+        f"comparing meanings: {_meaning(outcome.meaning)}",
         f"latest daily backup: {outcome.backup or 'none yet'} (`/mind backups`)",
         *(f"safekeeping, {found.weight}: {found.path}: {found.word}: {found.advice}" for found in outcome.findings),
         *(f"lacking: {item}" for item in outcome.lacking),
@@ -83,6 +86,22 @@ def report(outcome: Report) -> Card:
     number = len(outcome.warnings)
     title = "Mind: healthy" if not number else f"Mind: {number} warning{'s' if number > 1 else ''}"
     return Card(title=title, body=tuple(lines), level="warning" if number else "success")
+
+
+def _meaning(found: Meaning | None) -> str:
+    if found is None:
+        return say("off; {setting} in persona/settings.json names an embedding model", setting=f"`{VECTORS}`")
+    if found.state != "ready":
+        return f"{found.state} ({found.model})"
+    return say(
+        "{model}, {width} numbers a vector; read {facts} facts and {turns} turns, {waiting} to be read, {late} late",
+        model=found.model,
+        width=found.width,
+        facts=found.facts,
+        turns=found.turns,
+        waiting=found.waiting,
+        late=found.late,
+    )
 
 
 def switched(outcome: Switched) -> Card:

@@ -188,6 +188,7 @@ def test_without_a_file_every_setting_has_its_default(start: Start) -> None:
         "mind.capture": "auto",
         "mind.nudge": True,
         "sessions.recall": True,
+        "recall.vectors": None,
     }
     assert set(sources(desk).values()) == {"default"}
 

@@ -1,4 +1,4 @@
-"""Meaning: a model on this machine, vectors cached by content, two lists under one budget."""
+"""Meaning: a model on this machine, its vectors among the words, two lists under one budget."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from persona_hooks.errors import CorruptError, NotFoundError
+from persona_mind.kernel.compared import Compared
+from persona_mind.meaning.service import Meaning
 from persona_mind.recall import CONVERSATION, ITEMS, Doc, Index
 from persona_mind.recall.embed import load
+from persona_mind.recall.pool import Patience, reading
 from tests.recall import tiny_model
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("onnxruntime")
 pytest.importorskip("tokenizers")
-vectors = pytest.importorskip("persona_mind.recall.vectors")
 
 SAID = (
     "we booked a flight to lisbon",
@@ -33,19 +35,7 @@ SAID = (
 )
 CUE = "my luggage is old"
 """Shares no word with what was said of Lisbon."""
-
-
-class Counting:
-    """The real model, counting the texts that go through it."""
-
-    def __init__(self, folder: Path) -> None:
-        self._model = load(str(folder))
-        self.name = self._model.name
-        self.texts: list[str] = []
-
-    def embed(self, texts: Sequence[str]) -> object:
-        self.texts += texts
-        return self._model.embed(texts)
+SECONDS = 60.0
 
 
 @pytest.fixture
@@ -53,16 +43,28 @@ def folder(tmp_path: Path) -> Path:
     return tiny_model.write(tmp_path / "model")
 
 
+@pytest.fixture
+def meaning(folder: Path) -> Iterator[Meaning]:
+    made = Meaning(str(folder))
+    assert made.finish(SECONDS)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def filled(meaning: Meaning) -> Callable[..., Index]:
+    def fill(*made: Doc) -> Index:
+        index = Index(meaning=lambda: meaning)
+        index.sync(made)
+        index.prepare()
+        assert meaning.finish(SECONDS)
+        return index
+
+    return fill
+
+
 def docs(*said: str) -> list[Doc]:
     return [Doc(str(at), text) for at, text in enumerate(said)]
-
-
-def filled(folder: Path, *made: Doc, cache: dict[str, bytes] | None = None) -> Index:
-    index = Index(vectors=vectors.Vectors(load(str(folder)), cache))
-    index.sync(made)
-    while index.embed():
-        pass
-    return index
 
 
 def test_a_model_gives_unit_vectors_that_do_not_depend_on_company(folder: Path) -> None:
@@ -81,15 +83,15 @@ def test_more_texts_than_one_batch_keep_their_order(folder: Path) -> None:
     assert all(np.allclose(many[at], model.embed([texts[at]])[0], atol=1e-6) for at in range(80))
 
 
-def test_a_cue_finds_what_shares_no_word_with_it(folder: Path) -> None:
-    hit = filled(folder, *docs(*SAID)).search(CUE)[0]
+def test_a_cue_finds_what_shares_no_word_with_it(filled: Callable[..., Index]) -> None:
+    hit = filled(*docs(*SAID)).search(CUE)[0]
     assert hit.key == "0"
     assert "meaning" in {term.name for term in hit.terms}
     assert Index().search(CUE) == []
 
 
-def test_a_score_is_the_sum_of_its_terms_with_vectors_too(folder: Path) -> None:
-    index = filled(folder, *docs(*SAID))
+def test_a_score_is_the_sum_of_its_terms_with_vectors_too(filled: Callable[..., Index]) -> None:
+    index = filled(*docs(*SAID))
     for query in (CUE, "where is the flight?", "coffee trip", "parser"):
         for profile in (ITEMS, CONVERSATION):
             hits = index.search(query, 5, profile)
@@ -99,9 +101,9 @@ def test_a_score_is_the_sum_of_its_terms_with_vectors_too(folder: Path) -> None:
                 assert hit.score == sum(term.weight * term.value for term in hit.terms)
 
 
-def test_places_kept_for_meaning_go_to_what_words_would_outweigh(folder: Path) -> None:
+def test_places_kept_for_meaning_go_to_what_words_would_outweigh(filled: Callable[..., Index]) -> None:
     loud = [Doc(f"w{at}", f"old {name} old") for at, name in enumerate(("oak", "elm", "ash", "yew", "fir", "fig"))]
-    index = filled(folder, *loud, *docs(*SAID), *(Doc(f"n{at}", f"talk number {at}") for at in range(20)))
+    index = filled(*loud, *docs(*SAID), *(Doc(f"n{at}", f"talk number {at}") for at in range(20)))
     profile = replace(ITEMS, meaning=0.1)
     without = [hit.key for hit in index.search(CUE, 4, replace(profile, seats_of_cue=0.0))]
     kept = index.search(CUE, 4, profile)
@@ -111,72 +113,78 @@ def test_places_kept_for_meaning_go_to_what_words_would_outweigh(folder: Path) -
     assert (seat.name, seat.weight) == ("seat", 1.0)
 
 
-def test_a_question_keeps_fewer_places_than_a_cue(folder: Path) -> None:
-    index = filled(folder, *docs(*SAID))
+def test_a_question_keeps_fewer_places_than_a_cue(filled: Callable[..., Index]) -> None:
+    index = filled(*docs(*SAID))
     asked = replace(ITEMS, seats=0.0, seats_of_cue=1.0, meaning=0.1)
     assert "seat" not in {t.name for h in index.search(CUE + "?", 4, asked) for t in h.terms}
     assert "seat" in {t.name for h in index.search(CUE, 4, asked) for t in h.terms}
 
 
-def test_a_vector_is_worked_out_once_for_each_text(folder: Path) -> None:
-    cache: dict[str, bytes] = {}
-    first, second = Counting(folder), Counting(folder)
-    for model in (first, second):
-        index = Index(vectors=vectors.Vectors(model, cache))
-        index.sync(docs(*SAID))
-        assert index.embed(100) == 0
-    assert sorted(first.texts) == sorted(SAID)
-    assert second.texts == []
+def test_a_search_says_how_many_rows_had_a_vector(meaning: Meaning, filled: Callable[..., Index]) -> None:
+    index = filled(*docs(*SAID))
+    assert index.search(CUE)
+    assert index.compared == Compared("used", len(SAID), len(SAID))
+    index.sync([*docs(*SAID), *(Doc(f"n{at}", f"bread, number {at}") for at in range(40))])
+    assert index.search(CUE, patience=Patience.PASSING)
+    assert index.compared is not None
+    assert (index.compared.state, index.compared.rows) == ("used", 46)
+    assert len(SAID) <= index.compared.vectors <= index.compared.rows
+    assert meaning.finish(SECONDS)
+    assert index.search(CUE)
+    assert index.compared == Compared("used", 46, 46)
 
 
-def test_vectors_are_worked_out_as_far_as_there_is_time(folder: Path) -> None:
-    index = Index(vectors=vectors.Vectors(load(str(folder))))
-    index.sync(docs(*SAID))
-    assert index.search(CUE) == []
-    assert index.embed(2) == len(SAID) - 2
-    assert "4" in {hit.key for hit in index.search("coffee")}
-    assert index.embed(100) == 0
-    assert index.search(CUE)[0].key == "0"
+def test_a_few_new_rows_are_read_while_somebody_waits(filled: Callable[..., Index]) -> None:
+    index = filled(*docs(*SAID[1:]))
+    index.sync([*docs(*SAID[1:]), Doc("new", SAID[0])])
+    assert index.search(CUE)[0].key == "new"
 
 
-def test_a_changed_text_is_found_by_its_new_meaning_only(folder: Path) -> None:
-    index = filled(folder, *docs(*SAID))
+def test_a_changed_text_is_found_by_its_new_meaning_only(filled: Callable[..., Index]) -> None:
+    index = filled(*docs(*SAID))
     index.sync(docs("the bakery is closed", *SAID[1:]))
-    assert index.embed(100) == 0
     assert [hit.key for hit in index.search(CUE, 1)] != ["0"]
     assert "0" in {hit.key for hit in index.search("what dinner is there?", 3)}
 
 
-def test_a_removed_document_leaves_no_vector_and_its_cached_one_can_be_erased(folder: Path) -> None:
-    cache: dict[str, bytes] = {}
-    store = vectors.Vectors(load(str(folder)), cache)
-    index = Index(vectors=store)
-    index.sync(docs(*SAID))
-    index.embed(100)
+def test_a_removed_document_leaves_no_vector_in_the_index(filled: Callable[..., Index]) -> None:
+    index = filled(*docs(*SAID))
+    assert index.search(CUE)[0].key == "0"
     index.sync(docs(*SAID)[1:])
-    assert not store._rows[~store._held].any()
-    assert len(cache) == len(SAID)
-    store.forget(SAID[0])
-    assert len(cache) == len(SAID) - 1
-    assert index.search(CUE) == [] or index.search(CUE)[0].key != "0"
+    found = index._vectors
+    assert found is not None
+    assert not found._rows[~found._held].any()
+    assert "0" not in {hit.key for hit in index.search(CUE)}
 
 
-def test_the_cache_holds_no_text(folder: Path) -> None:
-    cache: dict[str, bytes] = {}
-    filled(folder, *docs(*SAID), cache=cache)
-    assert not any(word in key for key in cache for word in ("lisbon", "recipe"))
+def test_texts_that_are_the_same_share_a_vector(meaning: Meaning, filled: Callable[..., Index]) -> None:
+    index = filled(Doc("a", SAID[0]), Doc("b", SAID[0]), *docs(*SAID[1:]))
+    index.sync([Doc("b", SAID[0]), *docs(*SAID[1:])])
+    assert index.search(CUE)[0].key == "b"
+    assert meaning.examine(0).held == (len(SAID), 0)
 
 
-def test_the_speaker_is_part_of_what_is_embedded(folder: Path) -> None:
-    model = Counting(folder)
-    index = Index(vectors=vectors.Vectors(model))
-    index.sync([Doc("a", "we booked a flight", ("Caroline",))])
-    index.embed()
-    assert model.texts == ["Caroline: we booked a flight"]
+def test_an_index_takes_up_a_model_that_is_set_later(meaning: Meaning) -> None:
+    there: list[Meaning] = []
+    index = Index(meaning=lambda: there[0] if there else None)
+    index.sync(docs(*SAID))
+    assert index.search(CUE) == []
+    assert index.compared is None
+    there.append(meaning)
+    assert index.search(CUE)[0].key == "0"
+    there.clear()
+    assert index.search(CUE) == []
 
 
-def test_one_document_alone_is_not_taken_for_the_usual(folder: Path) -> None:
-    index = filled(folder, Doc("a", "trip to lisbon"))
+def test_the_speaker_is_part_of_what_is_read() -> None:
+    assert reading(Doc("a", "we booked a flight", ("Caroline",)))[1:] == (
+        "Caroline: we booked a flight",
+        "we booked a flight",
+    )
+
+
+def test_one_document_alone_is_not_taken_for_the_usual(filled: Callable[..., Index]) -> None:
+    index = filled(Doc("a", "trip to lisbon"))
     assert [hit.key for hit in index.search(CUE)] == ["a"]
     assert index.search("pytest branch") == []
 

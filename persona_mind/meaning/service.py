@@ -1,0 +1,334 @@
+"""One model, its vectors and its thread: what a setting comes to.
+
+Answers never wait for what was not read yet: the model is loaded, and texts are read, on a thread of its own, and a
+search uses the vectors that are there.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from persona_hooks.errors import CorruptError, NotFoundError, PersonaError
+from persona_hooks.speech import phrase, say, thousands, worded
+from persona_mind.kernel.compared import VECTORS
+from persona_mind.kernel.erased import stone
+from persona_mind.meaning.files import LIMITS, VectorFiles
+from persona_mind.meaning.segments import said_of
+from persona_mind.meaning.worker import Worker
+from persona_mind.recall.pool import Patience, key_of
+from persona_store.tombstones import Tombstones
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from persona_mind.kernel.compared import State
+    from persona_mind.meaning.keeping import Kept
+    from persona_mind.recall.embed import Embedder
+    from persona_mind.recall.pool import Kind, Reading
+    from persona_store.transaction import Profile
+
+SECONDS: Final = {Patience.ASKED: 0.5, Patience.PASSING: 0.15}
+"""How long an answer waits for the vector of its question."""
+LOADING: Final = 2.0
+"""How long somebody who asked waits for a model that is still being loaded."""
+BATCH: Final = 8
+"""Texts that are read in one piece: so much a question waits for at worst."""
+POURED: Final = 512
+"""Vectors that are written together while there are more to come."""
+LONG: Final = 400
+"""Texts still to be read of which a person is told, once."""
+_QUESTIONS: Final = 64
+
+
+class Examined(NamedTuple):
+    """How a model fares.
+
+    Attributes:
+        source: What the setting names.
+        state: ``ready``, ``starting`` or ``failed``.
+        trouble: What is wrong and what to do, where it failed.
+        width: Numbers in one vector.
+        held: Vectors there are of facts and of turns.
+        waiting: Texts still to be read, of both.
+        late: Questions that were answered by words alone, since their vectors took too long.
+    """
+
+    source: str
+    state: str
+    trouble: str
+    width: int
+    held: tuple[int, int]
+    waiting: int
+    late: int
+
+
+class Meaning:
+    """The model of one profile. Making it loads nothing and touches no disk.
+
+    Args:
+        setting: What the setting names: a path, or a name that fastembed knows.
+        profile: Where the vectors are kept; None to keep them in memory only.
+        base: What a path that begins with a dot is below.
+        allowed: Whether anything may be written now.
+        tell: Shows a person one line.
+    """
+
+    def __init__(
+        self,
+        setting: str,
+        profile: Profile | None = None,
+        *,
+        base: Path | None = None,
+        allowed: Callable[[], bool] = lambda: True,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.setting = setting
+        self.source = str(base / setting) if base is not None and setting.startswith(".") else setting
+        self._files = None if profile is None else VectorFiles(profile)
+        self._stones = None if profile is None else Tombstones(profile)
+        self._allowed = allowed
+        self._tell = tell
+        self._worker = Worker(self._piece, self._pour)
+        self._loaded = threading.Event()
+        self._model: Embedder | None = None
+        self._width = 0
+        self._trouble: PersonaError | None = None
+        self._pools: dict[Kind, Kept] = {}
+        self._questions: OrderedDict[bytes, NDArray[np.float32]] = OrderedDict()
+        self._overdue: threading.Event | None = None
+        self._late = 0
+        self._told = False
+        self._job: Callable[[], None] | None = None
+
+    def pool(self, kind: Kind, patience: Patience) -> Kept | None:
+        """Return the vectors of one kind; None while the model is not ready, or where it does not work.
+
+        Who asked wakes the model and waits for a moment; in passing, only a model that is ready counts.
+        """
+        if patience is Patience.ASKED and self._trouble is None:
+            self.warm()
+            self._loaded.wait(LOADING)
+        return self._pools.get(kind)
+
+    @property
+    def state(self) -> State:
+        """How the model fares: ``used`` where it can be."""
+        return "failed" if self._trouble else "used" if self._loaded.is_set() else "starting"
+
+    def warm(self) -> None:
+        """Have the model loaded in the background."""
+        self._worker.wake()
+
+    def meanwhile(self, job: Callable[[], None]) -> None:
+        """Have something done in the background that looks for what to read; one that did not begin yet gives way."""
+        self._job = job
+        self._worker.wake()
+
+    def finish(self, seconds: float) -> bool:
+        """Wait until the model is loaded and everything wanted is read and kept; return whether it is."""
+
+        def everything() -> None:
+            while self._piece():
+                pass
+
+        return self._worker.ask(everything, seconds) and self._trouble is None
+
+    def examine(self, seconds: float) -> Examined:
+        """Return how the model fares; loads it, and waits so long for that."""
+        self.warm()
+        self._loaded.wait(seconds)
+        held = tuple(len(pool) for pool in self._pools.values()) or (0, 0)
+        return Examined(
+            source=self.source,
+            state="ready" if self.state == "used" else self.state,
+            trouble=self._advice() if self._trouble else "",
+            width=self._width,
+            held=(held[0], held[-1]),
+            waiting=sum(pool.waiting for pool in self._pools.values()),
+            late=self._late,
+        )
+
+    def drop(self, texts: Iterable[str]) -> None:
+        """Forget what was made of erased texts, in memory; on disk ``VectorFiles.drop`` does."""
+        saids = frozenset(map(said_of, texts))
+        self._questions.clear()
+        for kind, pool in self._pools.items():
+            if kind == "turns":
+                pool.clear()
+            else:
+                pool.drop(saids)
+
+    def close(self) -> None:
+        """End the thread, once what it is at is done; what was read is kept."""
+        self._worker.close()
+
+    def _question(self, text: str, patience: Patience) -> NDArray[np.float32] | None:
+        key = key_of(text)
+        known = self._questions.get(key)
+        if known is not None:
+            self._questions.move_to_end(key)
+            return known
+        if self._overdue is not None and not self._overdue.is_set():
+            self._late += 1
+            return None  # the one before has not been answered yet, so that waiting once more would be in vain
+        done = threading.Event()
+        if not self._worker.ask(partial(self._answer, key, text, done), SECONDS[patience]):
+            self._overdue = done
+            self._late += 1
+        return self._questions.get(key)
+
+    def _answer(self, key: bytes, text: str, done: threading.Event) -> None:
+        try:
+            if self._model is not None:
+                with self._guarded():
+                    self._questions[key] = self._model.embed([text])[0]
+            while len(self._questions) > _QUESTIONS:
+                self._questions.popitem(last=False)
+        finally:
+            done.set()
+
+    def _read(self, pool: Kept, readings: Sequence[Reading], patience: Patience) -> None:
+        self._worker.ask(partial(self._take, pool, readings), SECONDS[patience])
+
+    def _piece(self) -> bool:
+        if self._trouble is not None:
+            return False
+        if not self._loaded.is_set():
+            self._load()
+            return True
+        job, self._job = self._job, None
+        if job is not None:
+            if self._allowed():
+                job()
+            return True
+        for pool in self._pools.values():
+            readings = pool.next(BATCH)
+            if readings:
+                self._report()
+                self._take(pool, readings)
+                if sum(pool.fresh for pool in self._pools.values()) >= POURED:
+                    self._pour()
+                return True
+        self._pour()
+        return False
+
+    def _take(self, pool: Kept, readings: Sequence[Reading]) -> None:
+        if self._model is not None:
+            with self._guarded():
+                pool.take(readings, self._model.embed([one.text for one in readings]))
+
+    def _load(self) -> None:
+        # Imported late, on the thread that may take its time: it needs the extra.
+        from persona_mind.recall.embed import load  # noqa: PLC0415
+
+        with self._guarded():
+            model = load(self.source)
+            self._width = self._probed(model)
+            self._model = model
+            self._open(model.name)
+        self._loaded.set()
+
+    def _probed(self, model: Embedder) -> int:
+        """Return how many numbers a vector has.
+
+        Raises:
+            CorruptError: What comes out of the model is no vector for each text.
+        """
+        rows = model.embed(["one", "and another"])
+        if rows.ndim != 2 or len(rows) != 2 or not rows.shape[1] or not bool((abs(rows) < 2).all()):
+            raise CorruptError(
+                phrase("The model makes no vector for each text."), reason="no_vectors", path=self.source
+            )
+        return int(rows.shape[1])
+
+    def _open(self, name: str) -> None:
+        from persona_mind.meaning.keeping import Kept  # noqa: PLC0415 - it needs numpy
+
+        pools: dict[Kind, Kept] = {}
+        for kind, limit in LIMITS.items():
+            pool = pools[kind] = Kept(limit, wanted=self._worker.wake, ask=self._read, question=self._question)
+            with suppress(PersonaError, OSError):  # what cannot be read is made again
+                records = self._files.load(name, kind) if self._files else []
+                pool.load(record for record in records if len(record.vector) == 2 * self._width)
+        if self._files is not None and self._files.others(name):
+            self._tell(
+                say("{setting} names another model than before: everything is read anew.", setting=f"`{VECTORS}`")
+            )
+        self._pools = pools
+
+    def _pour(self) -> None:
+        """Keep on disk what was read since the last time."""
+        if self._files is None or self._model is None or not self._allowed():
+            return
+        for kind, pool in self._pools.items():
+            if pool.fresh:
+                # The cache can be made again: what cannot be written now will be, when it is read the next time.
+                with suppress(PersonaError):
+                    self._files.add(self._model.name, kind, partial(pool.pour, self._stands))
+
+    def _stands(self, reading: Reading) -> bool:
+        """Return whether a text was not erased while it was being read."""
+        return self._stones is None or not self._stones.stands(stone(reading.said))
+
+    def _report(self) -> None:
+        waiting = sum(pool.waiting for pool in self._pools.values())
+        if waiting >= LONG and not self._told:
+            self._told = True
+            self._tell(
+                say(
+                    "Recall by meaning: {number} texts are being read in the background. Words find them meanwhile.",
+                    number=thousands(waiting),
+                )
+            )
+
+    def _guarded(self) -> _Guarded:
+        return _Guarded(self)
+
+    def fail(self, error: PersonaError) -> None:
+        """Give up on the model: recall goes on by words, and whoever asks is told why."""
+        if self._trouble is None:
+            self._trouble = error
+            self._tell(say("Recall goes on by words alone. {trouble}", trouble=worded(self._advice())))
+        self._pools = {}
+        self._loaded.set()
+
+    def _advice(self) -> str:
+        if self._trouble is None:
+            return ""
+        return phrase("{setting}: {message}", setting=f"`{VECTORS}`", message=self._trouble.message)
+
+
+class _Guarded:
+    """Work with a model, which may fail in many ways; the thread lives on, and the failure is told."""
+
+    def __init__(self, meaning: Meaning) -> None:
+        self._meaning = meaning
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
+        if error is None or not isinstance(error, Exception):
+            return False
+        known = error if isinstance(error, PersonaError) else _unforeseen(error, self._meaning.source)
+        self._meaning.fail(known)
+        return True
+
+
+def _unforeseen(error: Exception, source: str) -> PersonaError:
+    if isinstance(error, ImportError):
+        return NotFoundError(
+            phrase("A package of the extra {extra} cannot be loaded ({name}).", extra="`embeddings`", name=error.name),
+            reason="extra_broken",
+        )
+    return CorruptError(
+        phrase("The model does not work ({error}).", error=type(error).__name__), reason="model_failed", path=source
+    )
