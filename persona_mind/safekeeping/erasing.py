@@ -67,7 +67,7 @@ class Erasing:
 
     profile: Profile
     recorder: Recorder
-    forget: Callable[[], None]
+    forget: Callable[[tuple[str, ...]], None]
 
     def was_erased(self, handle: str) -> bool:
         """Return whether something was erased under this id."""
