@@ -122,10 +122,10 @@ class MemoryVerbs:
             ids=tuple(line.fact.id for line in lines),
             known=found.known + (told.known if told else 0),
             sessions=told,
+            meaning=found.compared,
             tiers=tiers,
             lines=lines,
         )
-            meaning=found.compared,
 
     def read(self, call: Call, params: Read) -> Opened:
         """Return one fact whole."""

@@ -128,9 +128,9 @@ class Erasing:
         finally:
             self.forget(begun.texts)
         with partly():
-            Plan(self.profile).drop(begun)
             # After the documents: whatever is read from now on is read from what stands there.
             vectors = VectorFiles(self.profile).drop(begun.texts)
+            Plan(self.profile).drop(begun)
         return replace(done, changed=(*done.changed, *vectors))
 
 
