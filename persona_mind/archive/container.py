@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from persona_hooks.errors import CapacityError, CorruptError, UnsupportedVersionError
 from persona_hooks.naming import to_camel
+from persona_hooks.speech import phrase
 from persona_mind.kernel.parts import Leaf
 from persona_store import jsontext
 
@@ -80,11 +81,13 @@ class Archive:
         """
         data = self.data.get(name)
         if data is None or hashlib.sha256(data).hexdigest() != self.manifest.files[name].sha256:
-            raise CorruptError("it is missing or damaged", reason="archive_file")
+            raise CorruptError(phrase("it is missing or damaged"), reason="archive_file")
         try:
             envelope = jsontext.split(data)
         except jsontext.DamageError as error:
-            raise CorruptError(f"it is no document ({error.reason})", reason="archive_file") from None
+            raise CorruptError(
+                phrase("it is no document ({reason})", reason=error.reason), reason="archive_file"
+            ) from None
         return Leaf(name, tuple(envelope.rows), envelope.updated_at, envelope.sequence)
 
 
@@ -100,7 +103,9 @@ def packed(leaves: Sequence[Leaf], head: Mapping[str, Any]) -> bytes:
     """
     files = {leaf.name: jsontext.join(leaf.updated_at, leaf.sequence, leaf.rows) for leaf in leaves}
     if sum(map(len, files.values())) > MAX_BYTES:
-        raise CapacityError(f"The archive would exceed {MAX_BYTES >> 20} MiB.", limit=f"{MAX_BYTES} bytes")
+        raise CapacityError(
+            phrase("The archive would exceed {limit} MiB.", limit=MAX_BYTES >> 20), limit=f"{MAX_BYTES} bytes"
+        )
     members = {
         leaf.name: {"sha256": hashlib.sha256(files[leaf.name]).hexdigest(), "entries": len(leaf.rows)}
         for leaf in leaves
@@ -127,10 +132,10 @@ def opened(data: Mapping[str, bytes]) -> Archive:
     try:
         manifest = Manifest.model_validate_json(data[MANIFEST])
     except (KeyError, ValidationError):
-        raise CorruptError("the archive's manifest is missing or damaged", reason="archive_manifest") from None
+        raise CorruptError(phrase("the archive's manifest is missing or damaged"), reason="archive_manifest") from None
     if manifest.version > VERSION:
         raise UnsupportedVersionError(
-            "the archive was written by a newer release; upgrade, nothing was changed", found=manifest.version
+            phrase("the archive was written by a newer release; upgrade, nothing was changed"), found=manifest.version
         )
     return Archive(manifest, data)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import ConflictError, InvalidError, PersonaError, RefusedError
+from persona_hooks.speech import phrase
 from persona_mind.archive.container import MANIFEST, Archive, is_manifest, opened
 from persona_mind.archive.entries import Entry, Read
 from persona_mind.archive.jsonforms import read_json
@@ -84,7 +85,7 @@ class Importer:
         if wish.format in {None, OURS} and (top := _manifest_of(tree)) is not None:
             return Plan(archive=self._admitted(opened(_below(tree, top)), wish))
         if wish.format == OURS:
-            raise InvalidError("path: this is no archive of ours.", field="path")
+            raise InvalidError(phrase("path: this is no archive of ours."), field="path")
         plan = Plan()
         for name, data in tree.files.items():
             read = _read(name, data, wish.format, meant=tree.single)
@@ -96,7 +97,9 @@ class Importer:
         plan.ignored += len(tree.unread) - len(plan.unread)
         if not plan.reads and not plan.unread:
             raise InvalidError(
-                "path: no memories that this release knows were found there. `format` names what it comes from.",
+                phrase(
+                    "path: no memories that this release knows were found there. `format` names what it comes from."
+                ),
                 field="path",
                 reason="unknown_format",
             )
@@ -117,11 +120,13 @@ class Importer:
         manifest, scope = archive.manifest, self._intake.scope
         if not manifest.everything and manifest.segment != scope.segment and not wish.adopt:
             raise ConflictError(
-                "This archive is another persona's. Import it with that persona in use, or adopt it as this one's.",
+                phrase(
+                    "This archive is another persona's. Import it with that persona in use, or adopt it as this one's."
+                ),
                 reason="other_persona",
             )
         if manifest.everything and wish.adopt:
-            raise RefusedError("An archive of all personas cannot be adopted by one.", reason="everything")
+            raise RefusedError(phrase("An archive of all personas cannot be adopted by one."), reason="everything")
         return archive
 
     def _leaf(self, archive: Archive, name: str) -> Source:
@@ -166,9 +171,9 @@ class Importer:
     def _fact(self, name: str, form: str, entry: Entry, into: Into) -> LongFact:
         text = entry.text.strip()
         if not identity.normal_text(text):
-            raise InvalidError("there is nothing in it")
+            raise InvalidError(phrase("there is nothing in it"))
         if units(text) > MAX_TEXT:
-            raise InvalidError(f"it is longer than {MAX_TEXT} characters")
+            raise InvalidError(phrase("it is longer than {limit} characters", limit=MAX_TEXT))
         tags = tuple(tag.strip()[:MAX_TAG] for tag in entry.tags if tag.strip())[:MAX_TAGS]
         recorded = min(entry.at or self._now, self._now)
         seen = max(recorded, min(entry.seen or recorded, self._now))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import CapacityError, InvalidError, NotFoundError, StorageError
+from persona_hooks.speech import phrase
 from persona_store.oserrors import storage_errors
 
 if TYPE_CHECKING:
@@ -51,7 +52,11 @@ class Tree:
         self._total += len(data)
         if len(self.files) >= MAX_FILES or self._total > MAX_TOTAL:
             raise CapacityError(
-                f"path: at most {MAX_FILES} files of {MAX_TOTAL >> 20} MiB in all are read at once.",
+                phrase(
+                    "path: at most {limit} files of {limit2} MiB in all are read at once.",
+                    limit=MAX_FILES,
+                    limit2=MAX_TOTAL >> 20,
+                ),
                 field="path",
                 limit=f"{MAX_FILES} files",
             )
@@ -73,18 +78,20 @@ def read_tree(path: Path) -> Tree:
             return _directory(path) if stat.S_ISDIR(status.st_mode) else _file(path, status)
     except StorageError as error:
         if error.reason in {"enoent", "enotdir", "enametoolong"}:
-            raise NotFoundError("path: there is no such file or directory.", field="path") from None
+            raise NotFoundError(phrase("path: there is no such file or directory."), field="path") from None
         raise
 
 
 def _file(path: Path, status: os.stat_result) -> Tree:
     if not stat.S_ISREG(status.st_mode):
-        raise InvalidError("path: this is neither a file nor a directory.", field="path")
+        raise InvalidError(phrase("path: this is neither a file nor a directory."), field="path")
     if zipfile.is_zipfile(path):
         return _zip(path)
     if status.st_size > MAX_FILE:
         raise CapacityError(
-            f"path: the file is larger than {MAX_FILE >> 20} MiB.", field="path", limit=f"{MAX_FILE} bytes"
+            phrase("path: the file is larger than {limit} MiB.", limit=MAX_FILE >> 20),
+            field="path",
+            limit=f"{MAX_FILE} bytes",
         )
     tree = Tree(single=True)
     tree.put(path.name, path.read_bytes())
@@ -140,7 +147,9 @@ def _zip(path: Path) -> Tree:
                 if not info.is_dir() and _readable(info.filename) and info.filename not in tree.files:
                     _unpack(tree, archive, info)
     except (zipfile.BadZipFile, NotImplementedError) as error:
-        raise InvalidError(f"path: the ZIP is damaged ({type(error).__name__}).", field="path") from None
+        raise InvalidError(
+            phrase("path: the ZIP is damaged ({name}).", name=type(error).__name__), field="path"
+        ) from None
     tree.files = dict(sorted(tree.files.items()))
     return tree
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import RefusedError
+from persona_hooks.speech import phrase
 from persona_hooks.verbs import Verb
 from persona_mind.archive import words
 from persona_mind.archive.params import Export, Import
@@ -69,7 +70,9 @@ class ArchiveVerbs:
         from persona_mind.archive.tree import read_tree  # noqa: PLC0415 - as above
 
         if params.scope == "project" and scope.project.home:
-            raise RefusedError("Home is no project: name `persona` or `shared`.", reason="no_project", field="scope")
+            raise RefusedError(
+                phrase("Home is no project: name `persona` or `shared`."), reason="no_project", field="scope"
+            )
         wish = Wish(params.format, params.scope, params.adopt)
         progress = _Progress(self.host)
         intake = self._intake(call, scope, permit, progress, rehearse=params.dry_run)
@@ -146,7 +149,7 @@ class _Progress:
 
 def _require_person(call: Call) -> None:
     if call.origin != "user":
-        raise RefusedError("Only a person moves memories in or out.", reason="not_a_person")
+        raise RefusedError(phrase("Only a person moves memories in or out."), reason="not_a_person")
 
 
 def _outcome(sources: Sequence[Source], ignored: int, *, rehearsed: bool) -> Imported:

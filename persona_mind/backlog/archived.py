@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import InvalidError
+from persona_hooks.speech import phrase
 from persona_mind.backlog.merge import Merge, Places, further
 from persona_mind.kernel.intake import ORIGIN, ruling, strings
 from persona_mind.kernel.parts import Leaf
@@ -81,11 +82,11 @@ class BacklogPart:
     def _place(self, name: str, intake: Intake) -> Document[Item]:
         if name == _OWN:
             if intake.scope.project.home:
-                raise InvalidError("home is no project; import it where the project is", reason="no_project")
+                raise InvalidError(phrase("home is no project; import it where the project is"), reason="no_project")
             return self._backlog.files.document(intake.scope.project)
         match = _NAMED.fullmatch(name)
         if match is None:
-            raise InvalidError("the backlog has no file of that name", field="name")
+            raise InvalidError(phrase("the backlog has no file of that name"), field="name")
         return self._backlog.files.named(f"backlog/{match[1]}.json")
 
 

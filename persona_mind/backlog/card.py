@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card, one_line
 from persona_hooks.errors import PersonaError
+from persona_hooks.speech import phrase, say, say_n, worded
 from persona_mind.backlog.lines import line, shown
+from persona_mind.kernel.wording import state_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
     from persona_mind.kernel.access import Access
 
 CHARACTERS: Final = 200
-GONE: Final = "(no longer in the backlog)"
-HINT: Final = "`/mind backlog take ID`, `snooze ID`, `done ID` or `drop ID`."
+GONE: Final = phrase("(no longer in the backlog)")
+HINT: Final = phrase("`/mind backlog take ID`, `snooze ID`, `done ID` or `drop ID`.")
 
 
 def reminder(access: Access, backlog: Backlog, session: Session, data: Mapping[str, object]) -> Card:
@@ -33,27 +35,27 @@ def reminder(access: Access, backlog: Backlog, session: Session, data: Mapping[s
     number = len(ids) + more
     lines = [f"[{handle}] {text}" for handle, text in zip(ids, _texts(access, backlog, session, ids), strict=True)]
     return Card(
-        title="Reminder" if number == 1 else f"{number} reminders",
+        title=say_n("Reminder", "{number} reminders", number),
         body=tuple(lines),
-        detail=(f"+{more} more; `/mind backlog` lists them",) if more else (),
-        hint=HINT,
+        detail=(say("+{number} more; `/mind backlog` lists them", number=more),) if more else (),
+        hint=worded(HINT),
     )
 
 
 def _texts(access: Access, backlog: Backlog, session: Session, ids: Sequence[str]) -> list[str]:
     try:
         if not access.enabled(session):
-            return ["(memory is off)"] * len(ids)
+            return [say("(memory is off)")] * len(ids)
         scope = access.scope(session, access.owner(session))
         found = backlog.recorded(scope.project, set(ids))
     except PersonaError:
-        return ["(no owner)"] * len(ids)
-    return [_text(backlog, found[handle], scope.segment) if handle in found else GONE for handle in ids]
+        return [say("(no owner)")] * len(ids)
+    return [_text(backlog, found[handle], scope.segment) if handle in found else worded(GONE) for handle in ids]
 
 
 def _text(backlog: Backlog, item: Item, segment: str) -> str:
     out = shown(item, backlog.now())
     text, _ = line(out, CHARACTERS)
     whose = f" · {one_line(out.persona)}" if out.persona not in {"", segment} else ""
-    state = "" if item.active else f" ({item.state})"
-    return f"({out.brought}) {text}{whose}{state}"
+    state = "" if item.active else f" ({worded(state_word(item.state))})"
+    return f"({worded(out.brought)}) {worded(text)}{whose}{state}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import NotFoundError, RefusedError
+from persona_hooks.speech import phrase
 from persona_mind.kernel.labels import told
 
 if TYPE_CHECKING:
@@ -33,11 +34,13 @@ def resolve(live: Iterable[Row[Item]], handle: str, persona: str) -> tuple[Row[I
     """
     named = [(row, row.value) for row in live if row.value is not None and handle in row.value.handles]
     if not named:
-        raise NotFoundError("There is no such item in this project's backlog; list shows those there are.", field="id")
+        raise NotFoundError(
+            phrase("There is no such item in this project's backlog; list shows those there are."), field="id"
+        )
     own = [pair for pair in named if pair[1].persona == persona] or [pair for pair in named if not pair[1].persona]
     if not own:
         raise RefusedError(
-            "This item belongs to another persona; only that persona may change it.",
+            phrase("This item belongs to another persona; only that persona may change it."),
             reason="not_owner",
             owner=told(named[0][1].persona) or None,
         )
@@ -52,7 +55,11 @@ def _ambiguous(items: list[Item]) -> RefusedError:
     candidates: list[dict[str, str | bool]] = [{"id": item.id, "state": item.state} for item in items[:MAX_CANDIDATES]]
     listed = ", ".join(f"{item['id']} ({item['state']})" for item in candidates)
     return RefusedError(
-        f"This id names {len(items)} items; nothing was changed. Use one of: {listed}.",
+        phrase(
+            "This id names {number} items; nothing was changed. Use one of: {listed}.",
+            number=len(items),
+            listed=listed,
+        ),
         reason="ambiguous_id",
         field="id",
         candidates=candidates,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
+from persona_hooks.speech import message, phrase
 from persona_mind.backlog.model import State, Step  # noqa: TC001 - outcomes hold this, and pydantic reads it
 from persona_mind.kernel.rowfields import RowOrigin  # noqa: TC001 - as above
 from persona_mind.kernel.showing import brought, judged_all
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 
 EXCERPT: Final = 240
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+_AWAY: Final = {
+    "d": (message("in {number}d"), message("{number}d overdue")),
+    "h": (message("in {number}h"), message("{number}h overdue")),
+    "m": (message("in {number}m"), message("{number}m overdue")),
+    "s": (message("in {number}s"), message("{number}s overdue")),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +102,7 @@ def _judged(item: Item) -> Judged:
 
 
 def due_label(deadline: float | None, now: datetime) -> str:
-    """Return how far away a deadline is: ``now``, ``in 5m``, ``2h overdue``; empty without one.
+    """Return the phrase for how far away a deadline is: ``now``, ``in 5m``, ``2h overdue``; empty without one.
 
     Less than a second either way is now; anything else is rounded up to whole seconds, minutes, hours or days.
     """
@@ -103,23 +110,24 @@ def due_label(deadline: float | None, now: datetime) -> str:
         return ""
     left = deadline / 1000 - now.timestamp()
     if not math.isfinite(left):
-        return "unknown"
+        return phrase("unknown")
     if abs(left) <= 1:
-        return "now"
+        return phrase("now")
     # Two days and more are told in days: "in 2d" for the morning after next would be told of tomorrow evening, too.
     unit, seconds = next(pair for pair in _UNITS if abs(left) >= pair[1] * (2 if pair[0] == "d" else 1))
     number = math.ceil(abs(left) / seconds)
-    return f"in {number}{unit}" if left > 0 else f"{number}{unit} overdue"
+    ahead, past = _AWAY[unit]
+    return phrase(ahead if left > 0 else past, number=number)
 
 
 def due_words(due: str) -> str:
-    """Return ``due in 5m``, or ``19s overdue``, from a label; empty where there is none."""
-    return f"due {due}" if due and not due.endswith("overdue") else due
+    """Return the phrase ``due in 5m``, or ``19s overdue``, from a label; empty where there is none."""
+    return phrase("due {when}", when=due) if due and not due.endswith("overdue") else due
 
 
 def line(item: ShownItem, limit: int = EXCERPT) -> tuple[str, bool]:
-    """Return an item's line wherever items are listed, and whether it shows the whole text."""
+    """Return an item's line wherever items are listed, perhaps a phrase, and whether it shows the whole text."""
     if item.withheld:
-        return f"[withheld: {item.withheld}]", True
+        return phrase("[withheld: {rule}]", rule=item.withheld), True
     text, whole = part(item.text, limit)
-    return text or "(too long to show in part; list it by its id)", whole
+    return text or phrase("(too long to show in part; list it by its id)"), whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from persona_hooks.verbs import Outcome
+from persona_hooks.verbs import Outcome, Sentence
 from persona_mind.backlog.lines import ShownItem
 from persona_mind.backlog.model import State
 
@@ -23,7 +23,7 @@ class Added(Outcome):
     id: str
     state: State
     due: str | None = None
-    due_label: str = Field(default="", exclude=True)
+    due_label: Sentence = Field(default="", exclude=True)
     expires_at: str | None = None
     refreshed: bool = False
     notice: str | None = Field(default=None, exclude=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field
 
 from persona_hooks.errors import InvalidError
+from persona_hooks.speech import phrase
 from persona_hooks.verbs import Params, Place
 from persona_mind.backlog.model import MAX_NOTE, State
 from persona_mind.kernel.rowfields import MAX_ID, MAX_TAG, MAX_TAGS, MAX_TEXT
@@ -105,7 +106,7 @@ def deadline(due: float | str | None, due_in_seconds: float | None, now: datetim
         InvalidError: Both forms are given, or the one given names no moment to come.
     """
     if due is not None and due_in_seconds is not None:
-        raise InvalidError("due and dueInSeconds are two forms of one; give one of them.", field="due")
+        raise InvalidError(phrase("due and dueInSeconds are two forms of one; give one of them."), field="due")
     given = due if due_in_seconds is None else due_in_seconds
     if given is None:
         return None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from persona_hooks.cards import clip
 from persona_hooks.errors import BusyError, ConflictError, PersonaError, RefusedError
+from persona_hooks.speech import phrase, say, say_n, worded
 from persona_mind.backlog.lines import line, shown
 from persona_mind.backlog.model import milliseconds
 from persona_mind.kernel.entries import WAKE
@@ -123,7 +124,11 @@ class Reminders:
     def obstacle(self, project: Project) -> str | None:
         """Return why this program shows no reminders of a project, or None."""
         found = foreign_lock.reminding(self._backlog.files.document(project).path)
-        return None if found is None else f"Reminders are left to {found[0]}; close it to have them here."
+        return (
+            None
+            if found is None
+            else phrase("Reminders are left to {holder}; close it to have them here.", holder=found[0])
+        )
 
     def _again(self, session: Session) -> None:
         watch = self._watch
@@ -139,7 +144,7 @@ class Reminders:
             except PersonaError as error:
                 delay = RETRY if isinstance(error, BusyError) else self._chunk
                 if self._watch is watch:
-                    self._tell(watch, error.reason, f"Reminders wait: {error.message}")
+                    self._tell(watch, error.reason, say("Reminders wait: {why}", why=error.message))
             if self._watch is not watch:
                 _release(watch)
             elif self._timers:
@@ -185,7 +190,9 @@ class Reminders:
         _release(watch)
         name, certain = found
         if not certain:
-            self._tell(watch, "foreign", f"Reminders are left to {name}; remove its note if it is gone.")
+            self._tell(
+                watch, "foreign", say("Reminders are left to {holder}; remove its note if it is gone.", holder=name)
+            )
         return False
 
     def _show(self, watch: _Watch, due: Due) -> None:
@@ -202,15 +209,15 @@ class Reminders:
             self._watch = None if self._watch is watch else self._watch
             raise
         except PersonaError as error:
-            self._tell(watch, error.reason, f"A reminder's card could not be kept: {error.message}")
+            self._tell(watch, error.reason, say("A reminder's card could not be kept: {why}", why=error.message))
         watch.shown |= {(item.id, at) for item, at in due}
         self._ui.notify(self._toast([item for item, _ in due]))
 
     def _toast(self, items: Sequence[Item]) -> str:
         item = shown(items[0], self._scheduler.now())
-        said = "" if item.origin == "user" else f"({item.brought}) "
-        text = said + line(item, TOAST)[0]
-        told = f"Reminder: {text}" if len(items) == 1 else f"{len(items)} reminders: {text}"
+        said = "" if item.origin == "user" else f"({worded(item.brought)}) "
+        text = said + worded(line(item, TOAST)[0])
+        told = say_n("Reminder: {text}", "{number} reminders: {text}", len(items), text=text)
         columns, cut = TOAST, clip(told, TOAST)
         # Columns are counted; marks above letters take none and could make it longer.
         while len(cut) > TOAST:

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from persona_hooks.errors import InvalidError, NotFoundError, PersonaError, UncertainError
+from persona_hooks.speech import phrase
 from persona_mind.backlog import transitions
 from persona_mind.backlog.files import BacklogFiles
 from persona_mind.backlog.handles import resolve
@@ -133,7 +134,7 @@ class Backlog:
                 self.erased.lift(transaction, item.text, item.tags)
         except PersonaError as error:
             raise UncertainError(
-                "It is queued, but it still counts as erased: saying it again will be refused.",
+                phrase("It is queued, but it still counts as erased: saying it again will be refused."),
                 changed="yes",
                 reason="partly_done",
                 cause=error.reason,
@@ -185,7 +186,7 @@ class Backlog:
         document = self._document(scope.project)
         change = transitions.Move(document, handle, scope.segment, to, self.now())
         if not document.read().rows:
-            raise NotFoundError("This project's backlog is empty.", field="id")
+            raise NotFoundError(phrase("This project's backlog is empty."), field="id")
         done = self.files.profile.update(document, change, check=permit)
         return Moved(change.result, done.changed)
 
@@ -207,9 +208,9 @@ def urgency(item: Item, moment: float) -> tuple[int, int, float, float, str]:
 def _item(scope: Scope, draft: Draft, now: datetime) -> Item:
     text, tags = draft.text.text.strip(), tuple(tag.text.strip() for tag in draft.tags)
     if not identity.normal_text(text):
-        raise InvalidError("text: there is nothing to do in it.", field="text")
+        raise InvalidError(phrase("text: there is nothing to do in it."), field="text")
     if units(text) > MAX_TEXT:
-        raise InvalidError(f"text: at most {MAX_TEXT} characters.", field="text", limit=MAX_TEXT)
+        raise InvalidError(phrase("text: at most {limit} characters.", limit=MAX_TEXT), field="text", limit=MAX_TEXT)
     due = None if draft.due is None else milliseconds(draft.due)
     ends = now + timedelta(hours=LIFE_HOURS if draft.ttl_hours is None else draft.ttl_hours)
     return Item(

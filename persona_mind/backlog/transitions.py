@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import RefusedError
+from persona_hooks.speech import phrase
 from persona_mind.backlog.handles import resolve
 from persona_mind.backlog.model import ACTIVE, Item, State, Step, milliseconds, stepped
 from persona_mind.kernel import clock
 from persona_mind.kernel.approvals import approvals_of, joined
 from persona_mind.kernel.identity import content_id
+from persona_mind.kernel.wording import state_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -164,7 +166,7 @@ def taken(item: Item, persona: str, now: datetime) -> Item:
     if item.state == "taken":
         return item
     if item.state not in ACTIVE:
-        raise _closed(item.state, "cannot take a closed item")
+        raise _closed(item.state, phrase("cannot take a closed item"))
     return item.model_copy(
         update={"state": "taken", "persona": item.persona or persona, "history": stepped(item, "taken", now)}
     )
@@ -177,7 +179,7 @@ def closed(item: Item, state: State, note: Admitted | None, now: datetime) -> It
         RefusedError: It is closed already.
     """
     if item.state not in ACTIVE:
-        raise _closed(item.state, "cannot close a closed item")
+        raise _closed(item.state, phrase("cannot close a closed item"))
     said: dict[str, object] = {}
     if note is not None:
         approvals = joined(approvals_of((note,)), item.approvals)
@@ -192,7 +194,7 @@ def snoozed(item: Item, due: datetime, now: datetime) -> Item:
         RefusedError: It is closed.
     """
     if item.state not in ACTIVE:
-        raise _closed(item.state, "nobody is reminded of a closed item")
+        raise _closed(item.state, phrase("nobody is reminded of a closed item"))
     at = milliseconds(due)
     update = {
         "due_at_epoch_ms": at,
@@ -210,5 +212,9 @@ def first_step(now: datetime, due: float | None) -> tuple[Step, ...]:
 
 
 def _closed(state: State, why: str = "") -> RefusedError:
-    hint = why or ("take it up where it is" if state == "taken" else "`again: true` queues it anew")
-    return RefusedError(f"This item is already {state}; {hint}. Nothing was changed.", reason=f"already_{state}")
+    if not why:
+        why = phrase("take it up where it is") if state == "taken" else phrase("`again: true` queues it anew")
+    return RefusedError(
+        phrase("This item is already {state}; {why}. Nothing was changed.", state=state_word(state), why=why),
+        reason=f"already_{state}",
+    )

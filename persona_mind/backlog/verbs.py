@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import RefusedError
+from persona_hooks.speech import phrase
 from persona_hooks.verbs import EVERYONE, Verb
 from persona_mind.backlog import words
 from persona_mind.backlog.lines import due_label, shown
@@ -67,7 +68,9 @@ class BacklogVerbs:
             # Before a stranger's words are held for a person: what was erased is not kept in quarantine either.
             self.backlog.erased.require(params.text, params.tags)
         elif call.origin != "user":
-            raise RefusedError("Only a person takes back what was erased.", reason="not_a_person", field="insist")
+            raise RefusedError(
+                phrase("Only a person takes back what was erased."), reason="not_a_person", field="insist"
+            )
         draft = Draft(
             text=admitted(params.text.strip(), call.origin, "text"),
             tags=tuple(admitted(tag.strip(), call.origin, "tags") for tag in params.tags),

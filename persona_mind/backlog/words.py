@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from persona_hooks.cards import Card, one_line, quoted
+from persona_hooks.speech import phrase, say, say_n, worded
 from persona_mind.backlog.lines import due_words, line
 from persona_mind.kernel import clock
+from persona_mind.kernel.wording import capital, lines, more, state_word, withheld
 
 if TYPE_CHECKING:
     from persona_mind.backlog.lines import ShownItem
@@ -15,11 +17,12 @@ if TYPE_CHECKING:
 
 def added(outcome: Added) -> Card:
     """Say that an item was queued, and when it will be heard of."""
-    did = "Refreshed in the backlog" if outcome.refreshed else "Queued in the backlog"
-    due = f", {due_words(outcome.due_label)} ({outcome.due})" if outcome.due else ""
+    refreshed, id_ = outcome.refreshed, outcome.id
+    title = say("Refreshed in the backlog [{id}]", id=id_) if refreshed else say("Queued in the backlog [{id}]", id=id_)
+    due = f", {worded(due_words(outcome.due_label))} ({outcome.due})" if outcome.due else ""
     return Card(
-        title=f"{did} [{outcome.id}]{due}",
-        detail=tuple(text for text in (f"It expires {outcome.expires_at}.", outcome.notice) if text),
+        title=f"{title}{due}",
+        detail=lines(say("It expires {at}.", at=outcome.expires_at), worded(outcome.notice or "")),
         level="success",
     )
 
@@ -28,72 +31,72 @@ def listed(outcome: Listed) -> Card:
     """List items, or show one whole."""
     if outcome.whole:
         return _one(outcome.items[0])
-    if not outcome.total:
-        return Card(title="Nothing of that kind is in this project's backlog.")
-    some = outcome.count < outcome.total
+    total, unsafe = outcome.total, outcome.withheld_unsafe
+    if not total:
+        return Card(title=say("Nothing of that kind is in this project's backlog."))
+    some = outcome.count < total
     return Card(
-        title=f"{outcome.count} of {_items(outcome.total)}" if some else _items(outcome.total),
+        title=say("{count} of {items}", count=outcome.count, items=_items(total)) if some else _items(total),
         body=tuple(listing(item, everyone=outcome.everyone) for item in outcome.items),
-        detail=tuple(
-            text
-            for text in (
-                f"+{outcome.withheld} more" if outcome.withheld else "",
-                f"{_items(outcome.withheld_unsafe)} withheld: the stored text breaks a rule"
-                if outcome.withheld_unsafe
-                else "",
-            )
-            if text
+        detail=lines(
+            more(outcome.withheld),
+            say("{items} withheld: the stored text breaks a rule", items=_items(unsafe)) if unsafe else "",
         ),
     )
 
 
 def taken(outcome: Shifted) -> Card:
     """Show the item that was taken, whole."""
-    did = "Taken" if outcome.changed == "yes" else "Taken before"
-    return Card(title=f"{did}: {outcome.id}, {outcome.item.brought}", body=_whole(outcome.item), level="success")
+    id_, brought = outcome.id, outcome.item.brought
+    fresh = outcome.changed == "yes"
+    title = (
+        say("Taken: {id}, {by}", id=id_, by=brought) if fresh else say("Taken before: {id}, {by}", id=id_, by=brought)
+    )
+    return Card(title=title, body=_whole(outcome.item), level="success")
 
 
 def shut(outcome: Shifted) -> Card:
     """Say that an item is done or dropped."""
-    return Card(title=f"{outcome.state.capitalize()}: {outcome.id}", level="success")
+    return Card(title=f"{capital(worded(state_word(outcome.state)))}: {outcome.id}", level="success")
 
 
 def snoozed(outcome: Shifted) -> Card:
     """Say when the item will be heard of again."""
-    return Card(title=f"Snoozed: {outcome.id}, {due_words(outcome.item.due)} ({outcome.due})", level="success")
+    when = due_words(outcome.item.due)
+    return Card(title=say("Snoozed: {id}, {when} ({due})", id=outcome.id, when=when, due=outcome.due), level="success")
 
 
 def listing(item: ShownItem, *, everyone: bool = False) -> str:
     """Return an item's line in a list."""
     text, _ = line(item)
-    whose = f" · {one_line(item.persona or 'nobody')}" if everyone else ""
-    due = f" · {due_words(item.due)}" if item.due else ""
-    note = f" · note: {one_line(item.note)}" if item.note else ""
-    return f"- [{item.id}] ({item.state}{whose} · {item.brought}) {text}{due}{note}"
+    whose = f" · {one_line(item.persona or say('nobody'))}" if everyone else ""
+    due = f" · {worded(due_words(item.due))}" if item.due else ""
+    note = f" · {say('note: {text}', text=one_line(item.note))}" if item.note else ""
+    state = worded(state_word(item.state))
+    return f"- [{item.id}] ({state}{whose} · {worded(item.brought)}) {worded(text)}{due}{note}"
 
 
 def _one(item: ShownItem) -> Card:
-    about = [
-        due_words(item.due),
-        f"note: {one_line(item.note)}" if item.note else "",
-        f"tags: {', '.join(map(one_line, item.tags))}" if item.tags else "",
-        f"persona: {one_line(item.persona)}" if item.persona else "",
-        *(f"{step.at} {step.to}{_for(step.due_at_epoch_ms)}" for step in item.history),
-    ]
-    return Card(
-        title=f"Backlog item {item.id} ({item.state} · {item.brought})",
-        body=_whole(item),
-        detail=tuple(text for text in about if text),
+    about = lines(
+        worded(due_words(item.due)),
+        say("note: {text}", text=one_line(item.note)) if item.note else "",
+        say("tags: {tags}", tags=", ".join(map(one_line, item.tags))) if item.tags else "",
+        say("persona: {name}", name=one_line(item.persona)) if item.persona else "",
+        *(f"{step.at} {worded(state_word(step.to))}{_for(step.due_at_epoch_ms)}" for step in item.history),
     )
+    title = say("Backlog item {id} ({state} · {by})", id=item.id, state=state_word(item.state), by=item.brought)
+    return Card(title=title, body=_whole(item), detail=about)
 
 
 def _whole(item: ShownItem) -> tuple[str, ...]:
-    return (f"[withheld: {item.withheld}]",) if item.withheld else quoted(item.text)
+    return (withheld(item.withheld),) if item.withheld else quoted(item.text)
 
 
 def _for(due: float | None) -> str:
-    return "" if due is None else f", due {clock.from_milliseconds(due) or 'never'}"
+    if due is None:
+        return ""
+    return f", {say('due {when}', when=clock.from_milliseconds(due) or phrase('never'))}"
 
 
 def _items(number: int) -> str:
-    return f"{number} item" if number == 1 else f"{number} items"
+    return say_n("{number} item", "{number} items", number)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import clip, one_line, sanitize
 from persona_hooks.errors import PersonaError
+from persona_hooks.speech import say
 
 if TYPE_CHECKING:
     from persona_hooks.ports import Session, Ui
@@ -96,7 +97,9 @@ class Blocked:
         heard = self._of(session)
         if not heard.waits:
             # The report's own words are for the person alone: a worker's text must not find a way into the prompt.
-            self._ui.notify(f"A delegated task is blocked: {reason}. `/mind backlog add` keeps it for later.")
+            self._ui.notify(
+                say("A delegated task is blocked: {reason}. `/mind backlog add` keeps it for later.", reason=reason)
+            )
         heard.waits = True
 
     def _of(self, session: Session) -> _Heard:

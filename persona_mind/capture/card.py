@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card, clip, one_line
 from persona_hooks.errors import PersonaError
+from persona_hooks.speech import phrase, say, say_n, worded
 from persona_mind.facts.shown import shown
+from persona_mind.kernel.wording import kind_word, withheld
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from persona_mind.kernel.scope import Scope
 
 COLUMNS: Final = 160
-GONE: Final = "(not remembered here now)"
+GONE: Final = phrase("(not remembered here now)")
 
 
 def captured(
@@ -30,11 +32,10 @@ def captured(
     listed = data.get("ids")
     ids = [item for item in listed if isinstance(item, str)] if isinstance(listed, list | tuple) else []
     lines = [f"[{handle}] {text}" for handle, text in zip(ids, _texts(access, facts, session, ids), strict=True)]
-    number = "1 fact" if len(ids) == 1 else f"{len(ids)} facts"
-    back = f"`/mind forget {ids[0] if len(ids) == 1 else 'ID'}` takes it back."
+    back = say("`/mind forget {id}` takes it back.", id=ids[0] if len(ids) == 1 else "ID")
     first = data.get("first") is True
     return Card(
-        title=f"Remembered {number}",
+        title=say_n("Remembered {number} fact", "Remembered {number} facts", len(ids)),
         body=(*lines, back) if first else tuple(lines),
         level="success",
         hint=notice() if first else back,
@@ -44,10 +45,10 @@ def captured(
 def _texts(access: Access, facts: Facts, session: Session, ids: list[str]) -> list[str]:
     try:
         if not access.enabled(session):
-            return ["(memory is off)"] * len(ids)
+            return [say("(memory is off)")] * len(ids)
         scope = access.scope(session, access.owner(session))
     except PersonaError:
-        return ["(no owner)"] * len(ids)
+        return [say("(no owner)")] * len(ids)
     return [_text(facts, scope, handle) for handle in ids]
 
 
@@ -55,5 +56,7 @@ def _text(facts: Facts, scope: Scope, handle: str) -> str:
     try:
         fact = shown(facts.read(scope, handle))
     except PersonaError:
-        return GONE
-    return f"[withheld: {fact.withheld}]" if fact.withheld else clip(f"({fact.kind}) {one_line(fact.text)}", COLUMNS)
+        return worded(GONE)
+    if fact.withheld:
+        return withheld(fact.withheld)
+    return clip(f"({worded(kind_word(fact.kind))}) {one_line(fact.text)}", COLUMNS)

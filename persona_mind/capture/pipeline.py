@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import ConflictError, PersonaError
+from persona_hooks.speech import say
 from persona_mind.facts.service import Draft
 from persona_mind.kernel.admitting import admitted
 from persona_mind.kernel.entries import CARD
@@ -120,7 +121,7 @@ class Capture:
         if silenced is not None:
             # Who asks for it to be remembered must not believe that it was.
             if strong:
-                self._ui.notify(f"Not remembered: {silenced}.", "warning")
+                self._ui.notify(say("Not remembered: {why}.", why=silenced), "warning")
         elif strong:
             self._write(session, strong, turn)
         else:
@@ -162,7 +163,7 @@ class Capture:
         return self._facts.remember(scope, draft, self._access.permit(session, owner, turn)).fact.id
 
     def _failed(self, session: Session, error: PersonaError) -> None:
-        self._ui.notify(f"Not remembered: {error.message}", "warning")
+        self._ui.notify(say("Not remembered: {why}", why=error.message), "warning")
         if error.reason == ERASED:
             return  # no other wording is wanted from the model
         self._of(session).lines.append(
@@ -178,7 +179,7 @@ class Capture:
         except ConflictError:
             return  # the write stands in its own store; its notice has no place in another session
         except PersonaError as error:
-            self._ui.notify(f"Remembered, but its card could not be kept: {error.message}", "warning")
+            self._ui.notify(say("Remembered, but its card could not be kept: {why}", why=error.message), "warning")
         self._changed(session)
         self._of(session).lines.append(f"Already captured from this message: {', '.join(ids)}. Do not save it again.")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import InvalidError
+from persona_hooks.speech import phrase
 from persona_mind.facts.merge import Merge, identity
 from persona_mind.facts.model import TIERS, Fact, LongFact, Tier, WorkingFact
 from persona_mind.kernel.intake import ORIGIN, ruling, strings
@@ -92,11 +93,13 @@ class FactsPart:
         for tier in TIERS:
             if name == f"facts/{tier}.json":
                 if tier in {"project", "stm"} and intake.scope.project.home:
-                    raise InvalidError("home is no project; import it where the project is", reason="no_project")
+                    raise InvalidError(
+                        phrase("home is no project; import it where the project is"), reason="no_project"
+                    )
                 return tier, self._files.document(tier, intake.scope)
         match = _NAMED.fullmatch(name)
         if match is None:
-            raise InvalidError("facts have no file of that name", field="name")
+            raise InvalidError(phrase("facts have no file of that name"), field="name")
         word, stem = match.groups()
         tiers: dict[str, Tier] = {"ltm": "persona", "project": "project", "stm": "stm"}
         tier = "shared" if (word, stem) == ("ltm", SHARED_SEGMENT) else tiers[word]

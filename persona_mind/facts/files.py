@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from persona_hooks.errors import RefusedError
+from persona_hooks.speech import phrase
 from persona_mind.facts.model import TIERS, Fact, LongFact, Tier, WorkingFact
 from persona_mind.kernel.scope import SHARED_SEGMENT
 
@@ -77,7 +78,7 @@ class FactFiles:
             return
         if wanted not in names and any(name.casefold() == wanted.casefold() for name in names):
             raise RefusedError(
-                "Another persona's memory has the same file name but for capitals. Rename one of the two.",
+                phrase("Another persona's memory has the same file name but for capitals. Rename one of the two."),
                 reason="shared_file_name",
             )
         if wanted in names:

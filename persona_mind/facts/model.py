@@ -11,7 +11,16 @@ from persona_hooks.naming import to_camel
 from persona_mind.kernel import clock, kinds
 from persona_mind.kernel.approvals import RowApprovals
 from persona_mind.kernel.identity import Key, handles, key
-from persona_mind.kernel.rowfields import UNKNOWN_ORIGIN, Moment, RowId, RowHost, RowOrigin, RowPersona, RowTags, RowText
+from persona_mind.kernel.rowfields import (
+    UNKNOWN_ORIGIN,
+    Moment,
+    RowHost,
+    RowId,
+    RowOrigin,
+    RowPersona,
+    RowTags,
+    RowText,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from persona_hooks.verbs import Outcome
+from persona_hooks.verbs import Outcome, Sentence
 from persona_mind.facts.model import TIERS, Kind, Tier
 from persona_mind.facts.shown import ShownFact
 from persona_mind.kernel.compared import Compared
@@ -41,7 +41,7 @@ class Remembered(Outcome):
     id: str
     scope: Tier
     kind: Kind
-    summary: str
+    summary: Sentence
     again: bool = False
     retired: int = 0
     notice: str | None = Field(default=None, exclude=True)

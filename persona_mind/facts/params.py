@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from persona_hooks.errors import InvalidError
+from persona_hooks.speech import phrase
 from persona_hooks.verbs import Params, Place
 from persona_mind.facts.model import LONG, MAX_DERIVED, MAX_SOURCE, MAX_TTL_HOURS, TIERS, Kind, Tier
 from persona_mind.kernel.identity import ID_PATTERN
@@ -123,14 +124,14 @@ def destination(params: Remember) -> Tier:
     if params.term == "long" and not named & set(LONG):
         named.add("persona")
     if len(named) > 1:
-        raise InvalidError("memory.remember: scope, term and shared name different places.", field="scope")
+        raise InvalidError(phrase("memory.remember: scope, term and shared name different places."), field="scope")
     tier = named.pop() if named else "persona"
     if params.kind == "objective" and tier == "stm":
         tier = "persona"
     if params.ttl_hours is not None and tier != "stm":
-        raise InvalidError("memory.remember: ttlHours: only an stm fact expires.", field="ttlHours")
+        raise InvalidError(phrase("memory.remember: ttlHours: only an stm fact expires."), field="ttlHours")
     if params.ttl_hours is not None and params.ttl_hours * 3_600 < 1:
-        raise InvalidError("memory.remember: ttlHours: a fact lives for a second at least.", field="ttlHours")
+        raise InvalidError(phrase("memory.remember: ttlHours: a fact lives for a second at least."), field="ttlHours")
     return tier
 
 

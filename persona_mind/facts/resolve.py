@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import NotFoundError, RefusedError
+from persona_hooks.speech import phrase
 from persona_mind.kernel.identity import Key, content_id
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def resolve(visible: Iterable[Held], handle: str, field: str = "id") -> list[Hel
         if handle in held.fact.handles:
             facts.setdefault(held.fact.key, []).append(held)
     if not facts:
-        raise NotFoundError("No such fact is visible here; recall lists those that are.", field=field)
+        raise NotFoundError(phrase("No such fact is visible here; recall lists those that are."), field=field)
     if len(facts) > 1:
         raise _ambiguous(everything, [group[0] for group in facts.values()], field)
     return next(iter(facts.values()))
@@ -54,11 +55,15 @@ def _ambiguous(everything: list[Held], matches: list[Held], field: str) -> Refus
         unique = [id_ for id_ in (content_id(fact.key), fact.id, *sorted(fact.handles)) if len(named[id_]) == 1]
         candidates.append({"id": unique[0] if unique else fact.id, "kind": fact.kind, "resolves": bool(unique)})
     listed = ", ".join(f"{item['id']} ({item['kind']}{'' if item['resolves'] else ', shared'})" for item in candidates)
-    rest = len(matches) - len(candidates)
-    more = f" and {rest} more" if rest else ""
+    if rest := len(matches) - len(candidates):
+        listed = phrase("{listed} and {number} more", listed=listed, number=rest)
     return RefusedError(
-        f"This id names {len(matches)} facts; nothing was changed. Use one of: {listed}{more}. A shared id resolves "
-        "once the others are forgotten.",
+        phrase(
+            "This id names {number} facts; nothing was changed. Use one of: {listed}. A shared id resolves once the "
+            "others are forgotten.",
+            number=len(matches),
+            listed=listed,
+        ),
         reason="ambiguous_id",
         field=field,
         candidates=candidates,

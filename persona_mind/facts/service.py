@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from persona_hooks.errors import InvalidError, PersonaError, RefusedError, UncertainError
+from persona_hooks.speech import phrase
 from persona_mind.facts import rewrite
 from persona_mind.facts.files import FactFiles, Held
 from persona_mind.facts.model import TIERS, Fact, Kind, LongFact, Tier, WorkingFact
@@ -158,7 +159,7 @@ class Facts:
             working = [held for held in found if held.tier == "stm"]
             if not working:
                 raise RefusedError(
-                    "Only a working fact can be promoted; this one is kept already.", reason="not_working"
+                    phrase("Only a working fact can be promoted; this one is kept already."), reason="not_working"
                 )
             source = _changeable(working, scope)[0]
             saved = self._record(transaction, scope, tier, _promoted(source.fact, tier, now))
@@ -180,7 +181,7 @@ class Facts:
             self.erased.lift(transaction, fact.text, fact.tags)
         except PersonaError as error:
             raise UncertainError(
-                "It is kept, but it still counts as erased: saying it again will be refused.",
+                phrase("It is kept, but it still counts as erased: saying it again will be refused."),
                 changed="yes",
                 reason="partly_done",
                 cause=error.reason,
@@ -215,7 +216,10 @@ class Facts:
                 if after is None and not done:
                     raise
                 raise UncertainError(
-                    "Part of this was done: the new fact is kept, or one copy is gone; another could not be removed.",
+                    phrase(
+                        "Part of this was done: the new fact is kept, or one copy is gone; another could not be "
+                        "removed."
+                    ),
                     changed="yes",
                     reason="partly_done",
                     cause=error.reason,
@@ -226,9 +230,9 @@ class Facts:
 def _fact(scope: Scope, draft: Draft, now: datetime, host: str | None) -> Fact:
     text, tags = draft.text.text.strip(), tuple(tag.text.strip() for tag in draft.tags)
     if not identity.normal_text(text):
-        raise InvalidError("text: there is nothing to remember in it.", field="text")
+        raise InvalidError(phrase("text: there is nothing to remember in it."), field="text")
     if units(text) > MAX_TEXT:
-        raise InvalidError(f"text: at most {MAX_TEXT} characters.", field="text", limit=MAX_TEXT)
+        raise InvalidError(phrase("text: at most {limit} characters.", limit=MAX_TEXT), field="text", limit=MAX_TEXT)
     if draft.tier == "project":
         _needs_project(scope)
     moment = clock.format(now)
@@ -269,7 +273,7 @@ def _changeable(found: Sequence[Held], scope: Scope) -> list[Held]:
     mine = [held for held in found if held.tier != "stm" or (held.fact.persona or DEFAULT_SEGMENT) == scope.segment]
     if not mine:
         raise RefusedError(
-            "Another persona recorded this working fact; only that persona may change it.",
+            phrase("Another persona recorded this working fact; only that persona may change it."),
             reason="not_owner",
             owner=told(found[0].fact.persona) or None,
         )
@@ -279,5 +283,5 @@ def _changeable(found: Sequence[Held], scope: Scope) -> list[Held]:
 def _needs_project(scope: Scope) -> None:
     if scope.project.home:
         raise RefusedError(
-            "Home is no project: name `persona` or `shared` instead.", reason="no_project", field="scope"
+            phrase("Home is no project: name `persona` or `shared` instead."), reason="no_project", field="scope"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from persona_hooks.speech import phrase
 from persona_mind.facts.model import Kind, Tier  # noqa: TC001 - outcomes hold this, and pydantic reads it
 from persona_mind.kernel import labels
 from persona_mind.kernel.rowfields import RowOrigin  # noqa: TC001 - as above
@@ -49,7 +50,7 @@ class ShownFact:
     @property
     def came(self) -> str:
         """Who brought its words, and through which host."""
-        return f"{self.brought} via {self.host}" if self.host else self.brought
+        return phrase("{by} via {host}", by=self.brought, host=self.host) if self.host else self.brought
 
 
 def shown(held: Held) -> ShownFact:

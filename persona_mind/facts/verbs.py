@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import RefusedError
+from persona_hooks.speech import phrase
 from persona_hooks.verbs import EVERYONE, Verb
 from persona_mind.facts import words
 from persona_mind.facts.outcomes import Gone, Line, Opened, Promoted, Recalled, Remembered
@@ -74,7 +75,9 @@ class MemoryVerbs:
             # Before a stranger's words are held for a person: what was erased is not kept in quarantine either.
             self.facts.erased.require(params.text, params.tags)
         elif call.origin != "user":
-            raise RefusedError("Only a person takes back what was erased.", reason="not_a_person", field="insist")
+            raise RefusedError(
+                phrase("Only a person takes back what was erased."), reason="not_a_person", field="insist"
+            )
         draft = Draft(
             kind=params.kind,
             text=admitted(params.text.strip(), call.origin, "text"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card, one_line, quoted
+from persona_hooks.speech import phrase, say, say_n, worded
+from persona_mind.kernel.wording import capital, facts, kind_word, lines, more, withheld
 from persona_store.hidden import visible
 
 if TYPE_CHECKING:
@@ -13,31 +15,33 @@ if TYPE_CHECKING:
     from persona_mind.facts.shown import ShownFact
 
 PLACES: Final[dict[Tier, str]] = {
-    "persona": "long-term memory, private to this persona",
-    "shared": "long-term memory, shared by all personas",
-    "project": "this project's long-term memory",
-    "stm": "this project's working memory",
+    "persona": phrase("long-term memory, private to this persona"),
+    "shared": phrase("long-term memory, shared by all personas"),
+    "project": phrase("this project's long-term memory"),
+    "stm": phrase("this project's working memory"),
 }
 
 
 def remembered(outcome: Remembered) -> Card:
     """Say what was saved, and where."""
+    kind = worded(kind_word(outcome.kind))
     return Card(
-        title=f"{outcome.summary} [{outcome.id}]",
-        body=(f"({outcome.kind}) {visible(one_line(outcome.text))}",) if outcome.text else (),
-        detail=_sentences(
-            "It comes back when it matters.",
-            f"It replaced {_facts(outcome.retired)}." if outcome.retired else "",
-            f"`/mind forget {outcome.id}` takes it back.",
-            outcome.notice or "",
+        title=f"{worded(outcome.summary)} [{outcome.id}]",
+        body=(f"({kind}) {visible(one_line(outcome.text))}",) if outcome.text else (),
+        detail=lines(
+            say("It comes back when it matters."),
+            say("It replaced {facts}.", facts=facts(outcome.retired)) if outcome.retired else "",
+            say("`/mind forget {id}` takes it back.", id=outcome.id),
+            worded(outcome.notice or ""),
         ),
         level="success",
     )
 
 
 def summary(tier: Tier, *, again: bool) -> str:
-    """Return the one sentence of a receipt."""
-    return f"{'Refreshed' if again else 'Saved'} in {PLACES[tier]}"
+    """Return the one sentence of a receipt, as a phrase."""
+    place = PLACES[tier]
+    return phrase("Refreshed in {place}", place=place) if again else phrase("Saved in {place}", place=place)
 
 
 def recalled(outcome: Recalled) -> Card:
@@ -47,12 +51,12 @@ def recalled(outcome: Recalled) -> Card:
         return _found(outcome, outcome.total, outcome.known)
     if not outcome.tiers:
         return told.card
-    facts = _found(outcome, outcome.total - told.total, outcome.known - told.known)
+    found = _found(outcome, outcome.total - told.total, outcome.known - told.known)
     return Card(
-        title=f"{facts.title.rstrip('.')}; {told.card.title}",
-        body=(*facts.body, *told.card.body),
-        detail=(*facts.detail, *told.card.detail),
-        hint=facts.hint or told.card.hint,
+        title=f"{found.title.rstrip('.')}; {told.card.title}",
+        body=(*found.body, *told.card.body),
+        detail=(*found.detail, *told.card.detail),
+        hint=found.hint or told.card.hint,
     )
 
 
@@ -60,18 +64,22 @@ def _found(outcome: Recalled, total: int, known: int) -> Card:
     """List the facts that were found, of so many that match and so many there are."""
     count = len(outcome.lines)
     if not known:
-        return Card(title="Nothing is remembered here yet.")
+        return Card(title=say("Nothing is remembered here yet."))
     if not count:
-        return Card(title="Nothing that is remembered matches.", hint="Try other words, or recall without any.")
-    withheld = sum(bool(line.fact.withheld) for line in outcome.lines)
+        hint = say("Try other words, or recall without any.")
+        return Card(title=say("Nothing that is remembered matches."), hint=hint)
+    unsafe = sum(bool(line.fact.withheld) for line in outcome.lines)
     clipped = sum(not line.whole and not line.fact.withheld for line in outcome.lines)
+    title = say_n("{number} fact recalled", "{number} facts recalled", count)
+    if count < total:
+        title = say("{count} of {facts} recalled", count=count, facts=facts(total))
     return Card(
-        title=f"{count} of {_facts(total)} recalled" if count < total else f"{_facts(count)} recalled",
+        title=title,
         body=tuple(_line(line) for line in outcome.lines),
-        detail=_sentences(
-            f"+{total - count} more" if count < total else "",
-            f"{_facts(withheld)} withheld: the stored text breaks a rule" if withheld else "",
-            f"{_facts(clipped)} shown in part; read an id for the whole" if clipped else "",
+        detail=lines(
+            more(total - count),
+            say("{facts} withheld: the stored text breaks a rule", facts=facts(unsafe)) if unsafe else "",
+            say("{facts} shown in part; read an id for the whole", facts=facts(clipped)) if clipped else "",
         ),
     )
 
@@ -79,36 +87,45 @@ def _found(outcome: Recalled, total: int, known: int) -> Card:
 def opened(outcome: Opened) -> Card:
     """Show one fact whole."""
     fact = outcome.fact
-    body = (f"[withheld: {fact.withheld}]",) if fact.withheld else quoted(fact.text)
+    body = (withheld(fact.withheld),) if fact.withheld else quoted(fact.text)
     return Card(
-        title=f"{outcome.kind.capitalize()} {outcome.id} in {PLACES[outcome.scope]}, {fact.came}",
+        title=say(
+            "{kind} {id} in {place}, {by}",
+            kind=capital(worded(kind_word(outcome.kind))),
+            id=outcome.id,
+            place=PLACES[outcome.scope],
+            by=fact.came,
+        ),
         body=body,
-        detail=_sentences(
-            f"tags: {', '.join(map(one_line, fact.tags))}" if fact.tags else "",
-            f"source: {one_line(fact.source)}" if fact.source else "",
-            f"persona: {one_line(fact.persona)}" if fact.persona else "",
-            f"recorded {outcome.recorded_at}, last {outcome.last_seen_at}",
-            f"expires {outcome.expires_at}" if outcome.expires_at else "",
-            f"supersedes {outcome.supersedes}" if outcome.supersedes else "",
-            f"derived from {', '.join(outcome.derived_from)}" if outcome.derived_from else "",
+        detail=lines(
+            say("tags: {tags}", tags=", ".join(map(one_line, fact.tags))) if fact.tags else "",
+            say("source: {source}", source=one_line(fact.source)) if fact.source else "",
+            say("persona: {name}", name=one_line(fact.persona)) if fact.persona else "",
+            say("recorded {first}, last {last}", first=outcome.recorded_at, last=outcome.last_seen_at),
+            say("expires {at}", at=outcome.expires_at) if outcome.expires_at else "",
+            say("supersedes {id}", id=outcome.supersedes) if outcome.supersedes else "",
+            say("derived from {ids}", ids=", ".join(outcome.derived_from)) if outcome.derived_from else "",
         ),
     )
 
 
 def gone(outcome: Gone) -> Card:
     """Say where a fact was forgotten."""
+    places = worded(PLACES[outcome.scopes[0]])
+    for tier in outcome.scopes[1:]:
+        places = say("{some} and {last}", some=places, last=PLACES[tier])
+    kept = say("{number} of other personas stay: only they may change theirs.", number=outcome.kept)
     return Card(
-        title=f"Forgotten: {outcome.id}, in {' and '.join(PLACES[tier] for tier in outcome.scopes)}",
-        detail=_sentences(
-            f"{outcome.kept} of other personas stay: only they may change theirs." if outcome.kept else ""
-        ),
+        title=say("Forgotten: {id}, in {places}", id=outcome.id, places=places),
+        detail=lines(kept if outcome.kept else ""),
         level="success",
     )
 
 
 def promoted(outcome: Promoted) -> Card:
     """Say that a working fact is kept for good."""
-    return Card(title=f"Kept for good in {PLACES[outcome.scope]} [{outcome.id}]", level="success")
+    place = PLACES[outcome.scope]
+    return Card(title=say("Kept for good in {place} [{id}]", place=place, id=outcome.id), level="success")
 
 
 def mark(fact: ShownFact, *, told: bool = True) -> str:
@@ -117,21 +134,18 @@ def mark(fact: ShownFact, *, told: bool = True) -> str:
     Args:
         fact: The fact.
         told: Name the person, too, and the host; without it, what nobody is named for is the person's own.
+
+    Returns:
+        A phrase: models read its English.
     """
     whose = f" · {one_line(fact.persona)}" if fact.tier == "stm" and fact.persona else ""
-    brought = f" · {fact.came if told else fact.brought}" if told or fact.origin != "user" else ""
-    return f"{fact.kind}{whose}{brought}"
+    kind = kind_word(fact.kind)
+    if not told and fact.origin == "user":
+        return phrase("{kind}{whose}", kind=kind, whose=whose)
+    return phrase("{kind}{whose} · {by}", kind=kind, whose=whose, by=fact.came if told else fact.brought)
 
 
 def _line(line: Line) -> str:
     fact = line.fact
-    text = f"[withheld: {fact.withheld}]" if fact.withheld else line.excerpt or "(too long to show in part; read it)"
-    return f"- [{fact.id}] ({mark(fact)}) {text}"
-
-
-def _facts(number: int) -> str:
-    return f"{number} fact" if number == 1 else f"{number} facts"
-
-
-def _sentences(*lines: str) -> tuple[str, ...]:
-    return tuple(line for line in lines if line)
+    text = withheld(fact.withheld) if fact.withheld else line.excerpt or say("(too long to show in part; read it)")
+    return f"- [{fact.id}] ({worded(mark(fact))}) {text}"

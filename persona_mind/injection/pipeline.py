@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from persona_hooks.brakes import braked
 from persona_hooks.errors import BusyError, ConflictError, PersonaError
 from persona_hooks.specs import Block
+from persona_hooks.speech import say, say_n
 from persona_mind.injection.choose import Choice, Picked, choose, choose_working
 from persona_mind.injection.deferred import Deferred, choose_deferred
 from persona_mind.injection.noted import NOTES_TOKENS, Noted, block, choose_noted
@@ -213,7 +214,7 @@ class Injection:
             raise
         except PersonaError as error:
             if self._first(known, f"unreadable:{name}"):
-                self._ui.notify(f"Memory could not be read in part: {error.message}", "warning")
+                self._ui.notify(say("Memory could not be read in part: {why}", why=error.message), "warning")
             return None
 
     def _render(
@@ -256,7 +257,11 @@ class Injection:
     def _warn(self, known: _Known, tally: Tally) -> None:
         if tally.withheld and self._first(known, f"withheld:{tally.withheld}"):
             self._ui.notify(
-                f"{tally.withheld} remembered entries are withheld: their text breaks a rule. See `/mind doctor`.",
+                say_n(
+                    "{number} remembered entry is withheld: its text breaks a rule. See `/mind doctor`.",
+                    "{number} remembered entries are withheld: their text breaks a rule. See `/mind doctor`.",
+                    tally.withheld,
+                ),
                 "warning",
             )
 

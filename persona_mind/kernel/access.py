@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import ConflictError, RefusedError
 from persona_hooks.owner import Owner, live_owner
+from persona_hooks.speech import phrase
 from persona_mind.kernel import scope as scopes
 from persona_mind.kernel.settings import ENABLED, MindSettings, collect
 
@@ -76,8 +77,8 @@ class Access:
     def silenced(self, session: Session) -> str | None:
         """Return why this conversation is not remembered, where the person chose that for it; else None."""
         if self.incognito(session):
-            return "this room is incognito"
-        return "memory is off in this session" if self._session(session).switch is False else None
+            return phrase("this room is incognito")
+        return phrase("memory is off in this session") if self._session(session).switch is False else None
 
     def room(self, session: Session, room: Room) -> None:
         """Take note of who is present, and how private it is."""
@@ -119,7 +120,7 @@ class Access:
             turn.check()
             if self.owner(session) != owner:
                 raise ConflictError(
-                    "The memory's owner changed meanwhile; nothing was changed.", reason="owner_changed"
+                    phrase("The memory's owner changed meanwhile; nothing was changed."), reason="owner_changed"
                 )
 
         return check
@@ -131,15 +132,24 @@ class Access:
             RefusedError: Memory is off in this session, or a delegated worker asks.
         """
         if self.incognito(call.session):
-            raise RefusedError("This room is incognito: memory is neither read nor written here.", reason="incognito")
+            raise RefusedError(
+                phrase("This room is incognito: memory is neither read nor written here."), reason="incognito"
+            )
         if not self.enabled(call.session):
             raise RefusedError(
-                f"Memory is off {'for commands in this directory' if call.session.shared else 'in this session'}. "
-                f"`/mind on` turns it on; `{ENABLED}` in persona/settings.json is the lasting setting.",
+                phrase(
+                    "{off} `/mind on` turns it on; `{setting}` in persona/settings.json is the lasting setting.",
+                    off=phrase("Memory is off for commands in this directory.")
+                    if call.session.shared
+                    else phrase("Memory is off in this session."),
+                    setting=ENABLED,
+                ),
                 reason="memory_off",
             )
         if call.owner.leg or call.session.leg:
-            raise RefusedError("A delegated worker reads memory in its prompt and has no memory tools.", reason="leg")
+            raise RefusedError(
+                phrase("A delegated worker reads memory in its prompt and has no memory tools."), reason="leg"
+            )
         return self.scope(call.session, call.owner), self.permit(call.session, call.owner, call.turn)
 
     def _session(self, session: Session) -> _Known:

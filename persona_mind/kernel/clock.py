@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from persona_hooks.errors import InvalidError
+from persona_hooks.speech import phrase
 
 Now = Callable[[], datetime]
 """Returns the wall clock's time, aware; a test passes its own."""
@@ -34,13 +35,13 @@ def parse(text: str) -> datetime:
             return datetime.fromisoformat(_microseconds(text.upper())).astimezone(UTC)
         except (ValueError, OverflowError):
             pass
-    raise InvalidError("A time must be RFC 3339 with a zone, such as 2026-03-01T09:30:00.000Z.", field="time")
+    raise InvalidError(phrase("A time must be RFC 3339 with a zone, such as 2026-03-01T09:30:00.000Z."), field="time")
 
 
 def format(moment: datetime) -> str:  # noqa: A001 - read as clock.format, beside clock.parse
     """Return ``moment``, which must be aware, as it stands in files: UTC, milliseconds, ``Z``."""
     if moment.tzinfo is None:
-        raise InvalidError("A time needs a zone.", field="time")
+        raise InvalidError(phrase("A time needs a zone."), field="time")
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

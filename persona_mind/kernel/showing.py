@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from persona_hooks.speech import phrase
 from persona_mind.kernel import labels
+from persona_mind.kernel.wording import by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -87,5 +89,7 @@ def judged(text: str, origin: RowOrigin, approvals: tuple[RowApproval, ...] | No
 
 
 def brought(origin: RowOrigin, *, directive: bool, approved: bool) -> str:
-    """Return who brought a row's words; where they read like an order, they must not be taken for the person's."""
-    return f"by {origin}{', not the user' if directive else ', approved' if approved else ''}"
+    """Return the phrase for who brought a row's words; what reads like an order must not be taken for the person's."""
+    if directive:
+        return phrase("{by}, not the user", by=by(origin))
+    return phrase("{by}, approved", by=by(origin)) if approved else by(origin)

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_hooks.errors import InvalidError
+from persona_hooks.speech import phrase
 from persona_mind.kernel.clock import parse
 from persona_mind.kernel.time_words import FILLERS, MONTHS, NUMBERS, PARTS, PHRASES, WEEKDAYS
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 MAX_SECONDS: Final = 3_155_760_000.0
 """A hundred years: nothing further away is meant."""
 MAX_WORDS: Final = 120
-FORMS: Final = (
+_NO_TIME: Final = phrase("this names no time")
+FORMS: Final = phrase(
     'seconds from now, a time with its zone such as 2026-03-05T09:00:00Z, or words such as "in 2 days", '
     '"tomorrow at 9", "friday at 14:30" or "5 March"'
 )
@@ -195,7 +197,7 @@ class _Words:
             raise self.unclear()
         one, other = int(match["one"]), int(match["other"])
         if one <= 12 and other <= 12 and one != other:
-            raise self.unclear("a date with slashes can mean two days; name the month")
+            raise self.unclear(phrase("a date with slashes can mean two days; name the month"))
         month, number = (one, other) if other > 12 else (other, one)
         return {"month": str(month), "day": str(number), "year": match["year"]}
 
@@ -213,14 +215,20 @@ class _Words:
         """Return the moment that the clock on the wall shows ``local``."""
         return (local if self.zone is None else local.replace(tzinfo=self.zone)).astimezone(UTC)
 
-    def unclear(self, why: str = "this names no time") -> InvalidError:
+    def unclear(self, why: str = _NO_TIME) -> InvalidError:
         """Return the refusal for words that are not understood; it does not repeat them."""
-        return InvalidError(f"{self.field}: {why}. Give {FORMS}.", field=self.field, reason="unclear_time")
+        return InvalidError(
+            phrase("{field}: {why}. Give {forms}.", field=self.field, why=why, forms=FORMS),
+            field=self.field,
+            reason="unclear_time",
+        )
 
     def far(self) -> InvalidError:
         """Return the refusal for a moment that is too far away."""
         return InvalidError(
-            f"{self.field}: that is more than a hundred years away.", field=self.field, limit=int(MAX_SECONDS)
+            phrase("{field}: that is more than a hundred years away.", field=self.field),
+            field=self.field,
+            limit=int(MAX_SECONDS),
         )
 
 
@@ -244,7 +252,7 @@ def moment(given: float | str, now: datetime, *, zone: tzinfo | None = None, fie
     except OverflowError:
         raise words.far() from None
     if found < now:
-        raise InvalidError(f"{field}: that moment has passed.", field=field, reason="past_time")
+        raise InvalidError(phrase("{field}: that moment has passed.", field=field), field=field, reason="past_time")
     if (found - now).total_seconds() > MAX_SECONDS:
         raise words.far()
     return found

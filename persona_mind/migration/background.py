@@ -13,6 +13,7 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import ConflictError, PersonaError
+from persona_hooks.speech import say, say_n
 from persona_hooks.turn import Turn
 from persona_mind.migration.layouts import FOLDERS, ROOT, old_segment, persona_files, project_files, root_files
 
@@ -204,11 +205,17 @@ class Moving:
         if moved.added:
             with suppress(PersonaError):
                 self._changed(session)
-            number = "1 entry" if moved.added == 1 else f"{moved.added} entries"
-            self._host.ui.notify(f"Moved in {number} from an earlier release. Its files are as they were.")
+            self._host.ui.notify(
+                say_n(
+                    "Moved in {number} entry from an earlier release. Its files are as they were.",
+                    "Moved in {number} entries from an earlier release. Its files are as they were.",
+                    moved.added,
+                )
+            )
         fresh = [text for text in moved.warnings if text not in self._warned]
         self._warned.update(fresh)
         for text in fresh[:MAX_WARNINGS]:
-            self._host.ui.notify(f"Moving in: {text}", "warning")
+            self._host.ui.notify(say("Moving in: {what}", what=text), "warning")
         if len(fresh) > MAX_WARNINGS:
-            self._host.ui.notify(f"Moving in: {len(fresh) - MAX_WARNINGS} more files could not be read.", "warning")
+            left = len(fresh) - MAX_WARNINGS
+            self._host.ui.notify(say("Moving in: {number} more files could not be read.", number=left), "warning")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from persona_hooks.errors import BusyError, ConflictError, CorruptError, PersonaError
+from persona_hooks.speech import phrase
 from persona_mind.backlog.merge import Merge as ItemMerge
 from persona_mind.backlog.model import Item
 from persona_mind.facts.merge import Merge as FactMerge
@@ -104,7 +105,7 @@ class Mover:
             every = list(sources())
             due = self.due(every)
         except PersonaError as error:
-            moved.warnings.append(f"Nothing was moved in: {error.message}")
+            moved.warnings.append(phrase("Nothing was moved in: {why}", why=error.message))
             return moved
         moved.skipped = len(every) - len(due)
         moved.again = len(due) > MAX_FILES
@@ -120,7 +121,7 @@ class Mover:
         try:
             self._manifest.note(settled)
         except PersonaError as error:
-            moved.warnings.append(f"What was moved in could not be noted: {error.message}")
+            moved.warnings.append(phrase("What was moved in could not be noted: {why}", why=error.message))
 
     def _one(self, source: Source, moved: Moved, permit: Permit) -> bool:
         """Bring one file in; return whether it need not be read again until it changes."""
@@ -132,7 +133,7 @@ class Mover:
             raise
         except BusyError as error:
             moved.again = True
-            moved.warnings.append(_told(source, f"{error.message}; it is tried again"))
+            moved.warnings.append(_told(source, phrase("{why}; it is tried again", why=error.message)))
             return False
         except PersonaError as error:
             moved.warnings.append(_told(source, error.message))
@@ -146,11 +147,23 @@ class Mover:
         snapshot: Snapshot[Any] = document.read()
         if snapshot.damage is not None:
             if not snapshot.values:
-                raise CorruptError(f"it is damaged ({snapshot.damage.reason}), and so is its previous version")
-            moved.warnings.append(f"{source.path} is damaged ({snapshot.damage.reason}); its previous version came in")
+                raise CorruptError(
+                    phrase("it is damaged ({reason}), and so is its previous version", reason=snapshot.damage.reason)
+                )
+            moved.warnings.append(
+                phrase(
+                    "{path} is damaged ({reason}); its previous version came in",
+                    path=source.path,
+                    reason=snapshot.damage.reason,
+                )
+            )
         if snapshot.invalid:
             moved.invalid += snapshot.invalid
-            moved.warnings.append(f"{source.path}: {snapshot.invalid} entries cannot be read and stay there")
+            moved.warnings.append(
+                phrase(
+                    "{path}: {number} entries cannot be read and stay there", path=source.path, number=snapshot.invalid
+                )
+            )
         kept: list[Row[Any]] = []
         for row in snapshot.rows:
             if row.value is not None and self._erased.stands(row.value.text, row.value.tags):
@@ -200,7 +213,7 @@ class Mover:
 
 def _told(source: Source, message: str) -> str:
     path = str(source.path)
-    return message if path in message else f"{path}: {message}"
+    return message if path in message else phrase("{field}: {what}", field=path, what=message)
 
 
 def _present(document: Document[Any], row: Row[Any]) -> Row[Any]:

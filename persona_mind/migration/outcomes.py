@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from persona_hooks.verbs import Outcome
+from persona_hooks.verbs import Outcome, Sentence
 
 
 class PersonaMigrated(Outcome):
@@ -22,4 +22,4 @@ class PersonaMigrated(Outcome):
     added: int
     known: int
     left: bool
-    warnings: tuple[str, ...]
+    warnings: tuple[Sentence, ...]

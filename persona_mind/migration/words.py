@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from persona_hooks.cards import Card
+from persona_hooks.speech import say, say_n, worded
 
 if TYPE_CHECKING:
     from persona_mind.migration.outcomes import PersonaMigrated
@@ -12,20 +13,26 @@ if TYPE_CHECKING:
 
 def migrated(outcome: PersonaMigrated) -> Card:
     """Say what came in, and that it may be another persona's."""
-    rest = ("There is more; say it again.",) if outcome.left else ()
+    rest = (say("There is more; say it again."),) if outcome.left else ()
+    warnings = tuple(map(worded, outcome.warnings))
     if not outcome.added:
-        who = "" if outcome.persona else " No persona is in use, and none never had another name."
+        title = say("Nothing new stands under an older name.")
+        if not outcome.persona:
+            title = f"{title} {say('No persona is in use, and none never had another name.')}"
         return Card(
-            title=f"Nothing new stands under an older name.{who}",
-            body=outcome.warnings,
+            title=title,
+            body=warnings,
             detail=rest,
             level="warning" if outcome.warnings else "info",
         )
-    number = "1 entry" if outcome.added == 1 else f"{outcome.added} entries"
     return Card(
-        title=f"Moved in {number}. Look through them: another persona may have shared the older name.",
-        body=outcome.warnings,
-        detail=("The old files are as they were.", *rest),
+        title=say_n(
+            "Moved in {number} entry. Look through them: another persona may have shared the older name.",
+            "Moved in {number} entries. Look through them: another persona may have shared the older name.",
+            outcome.added,
+        ),
+        body=warnings,
+        detail=(say("The old files are as they were."), *rest),
         level="warning",
-        hint="`/mind recall` lists what is remembered, `/mind forget ID` takes one back.",
+        hint=say("`/mind recall` lists what is remembered, `/mind forget ID` takes one back."),
     )

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from persona_hooks.errors import InvalidError
+from persona_hooks.speech import phrase
 from persona_mind.kernel import clock
 from persona_mind.kernel.kinds import KINDS
 from persona_mind.kernel.parts import START, Leaf
@@ -41,7 +42,7 @@ class NotesPart:
     def take(self, leaf: Leaf, intake: Intake) -> None:
         """Save them as notes of this conversation, each by the verb that saves notes."""
         if leaf.name != _NAME:
-            raise InvalidError("notes have no file of that name", field="name")
+            raise InvalidError(phrase("notes have no file of that name"), field="name")
         for number, raw in enumerate(leaf.rows, 1):
             intake.tally.found += 1
             _take(f"entry {number}", raw, intake)

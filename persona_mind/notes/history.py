@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from persona_hooks.errors import CapacityError, CorruptError, InvalidError, UnsupportedVersionError
+from persona_hooks.speech import message, phrase, thousands
 from persona_mind.kernel import clock
 from persona_mind.kernel.rowfields import units
 from persona_mind.notes.model import (
@@ -34,11 +35,17 @@ if TYPE_CHECKING:
     from persona_hooks.ports import Entry
 
 LIMITS: Final = {
-    "active_notes": (MAX_ACTIVE, "active notes on this branch"),
-    "note_events": (MAX_EVENTS, "note events in this session, over all branches"),
-    "note_bytes": (MAX_BYTES, "bytes of note events in this session, over all branches"),
-    "note_text": (MAX_TEXT, "characters in a note"),
-    "note_source": (MAX_SOURCE, "characters in a note's source"),
+    "active_notes": (MAX_ACTIVE, message("Session notes: at most {most} active notes on this branch.")),
+    "note_events": (
+        MAX_EVENTS,
+        message("Session notes: at most {most} note events in this session, over all branches."),
+    ),
+    "note_bytes": (
+        MAX_BYTES,
+        message("Session notes: at most {most} bytes of note events in this session, over all branches."),
+    ),
+    "note_text": (MAX_TEXT, message("Session notes: at most {most} characters in a note.")),
+    "note_source": (MAX_SOURCE, message("Session notes: at most {most} characters in a note's source.")),
 }
 """Every bound by its name in a refusal."""
 
@@ -91,7 +98,7 @@ def replay(every: Iterable[Entry], branch: Sequence[Entry]) -> History:
         match _event(entry):
             case Save() as event:
                 if event.note_id in saved:
-                    raise _unsafe("saves a note that is there already")
+                    raise _unsafe(phrase("saves a note that is there already"))
                 saved[event.note_id] = _note(event, entry)
             case event:
                 forgotten[event.note_id] = event.persona
@@ -119,7 +126,10 @@ def within(limit: str, number: int) -> None:
     most, what = LIMITS[limit]
     if number > most:
         raise CapacityError(
-            f"Session notes: at most {most:,} {what}. Nothing was changed; a new session begins without notes.",
+            phrase(
+                "{limit} Nothing was changed; a new session begins without notes.",
+                limit=phrase(what, most=thousands(most)),
+            ),
             limit=limit,
             most=most,
         )
@@ -130,7 +140,10 @@ def _event(entry: Entry) -> Save | Forget:
     version = data.get("version")
     if type(version) is int and version > VERSION:
         raise UnsupportedVersionError(
-            f"This session's notes were written by a newer release (version {version}); they are left untouched.",
+            phrase(
+                "This session's notes were written by a newer release (version {version}); they are left untouched.",
+                version=version,
+            ),
             version=version,
         )
     for name, limit in (("text", "note_text"), ("source", "note_source")):
@@ -139,19 +152,19 @@ def _event(entry: Entry) -> Save | Forget:
             within(limit, units(value))
     kind = data.get("kind")
     if kind not in {"save", "forget"} or "version" not in data:
-        raise _unsafe("holds an event of no known kind")
+        raise _unsafe(phrase("holds an event of no known kind"))
     try:
         return Save.model_validate(dict(data)) if kind == "save" else Forget.model_validate(dict(data))
     except ValidationError as error:
         field = ".".join(map(str, error.errors(include_input=False, include_url=False)[0]["loc"]))
-        raise _unsafe(f"holds an event whose {field or 'content'} is malformed") from None
+        raise _unsafe(phrase("holds an event whose {field} is malformed", field=field or phrase("content"))) from None
 
 
 def _note(event: Save, entry: Entry) -> Note:
     try:
         saved = clock.parse(entry.timestamp)
     except InvalidError:
-        raise _unsafe("holds an event without a time") from None
+        raise _unsafe(phrase("holds an event without a time")) from None
     return Note(
         event.note_id,
         event.note_kind,
@@ -167,6 +180,10 @@ def _note(event: Save, entry: Entry) -> Note:
 
 def _unsafe(what: str) -> CorruptError:
     return CorruptError(
-        f"This session's log {what}, so its notes are neither shown nor changed. A new session begins without notes.",
+        phrase(
+            "This session's log {what}, so its notes are neither shown nor changed. A new session begins "
+            "without notes.",
+            what=what,
+        ),
         reason="unsafe_history",
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_hooks.errors import ConflictError, InvalidError, NotFoundError
 from persona_hooks.ports import Guard
+from persona_hooks.speech import phrase
 from persona_mind.kernel.approvals import approvals_of
 from persona_mind.kernel.identity import normal_text
 from persona_mind.kernel.rowfields import units
@@ -112,7 +113,7 @@ class Notes:
         text, source = draft.text.text.strip(), draft.source.text.strip() if draft.source else ""
         wanted = normal_text(text)
         if not wanted:
-            raise InvalidError("text: there is nothing to note in it.", field="text")
+            raise InvalidError(phrase("text: there is nothing to note in it."), field="text")
         if self._erased is not None:
             self._erased.require(text)
         within("note_text", units(text))
@@ -211,9 +212,11 @@ def _of(scope: Scope, history: History) -> list[Note]:
 def _named(notes: Iterable[Note], handle: str) -> Note:
     found = next((note for note in notes if note.id == handle), None)
     if found is None:
-        raise NotFoundError("No such note stands on this branch of the conversation.", field="id")
+        raise NotFoundError(phrase("No such note stands on this branch of the conversation."), field="id")
     return found
 
 
 def _moving() -> ConflictError:
-    return ConflictError("The conversation goes on too fast for a note; nothing was written.", reason="branch_moved")
+    return ConflictError(
+        phrase("The conversation goes on too fast for a note; nothing was written."), reason="branch_moved"
+    )

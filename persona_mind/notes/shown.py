@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from persona_hooks.speech import phrase
 from persona_mind.kernel.showing import brought, judged_all
+from persona_mind.kernel.wording import kind_word
 from persona_mind.notes.model import Note  # noqa: TC001 - outcomes hold this, and pydantic reads it
 
 
@@ -34,7 +36,8 @@ class ShownNote:
     @property
     def mark(self) -> str:
         """What stands before its text in a request: its kind, and who brought it if not the person."""
-        return self.note.kind if self.note.origin == "user" else f"{self.note.kind} · {self.brought}"
+        kind = kind_word(self.note.kind)
+        return kind if self.note.origin == "user" else phrase("{kind} · {by}", kind=kind, by=self.brought)
 
 
 def shown(note: Note) -> ShownNote:

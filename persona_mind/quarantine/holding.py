@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from persona_hooks.errors import PersonaError, RefusedError
+from persona_hooks.speech import phrase
 from persona_mind.kernel import clock
 from persona_mind.kernel.admitting import QUARANTINED
 from persona_mind.quarantine.model import HeldCall, Wait, handle, strings
@@ -84,8 +85,15 @@ def _waits(
 def _refusal(held: HeldCall, *, fresh: bool) -> RefusedError:
     first = held.waits[0]
     return RefusedError(
-        f"{first.field}: {first.rule} at character {first.offset}, brought by {held.origin}: a person must approve it. "
-        f"It waits as {held.id}; `/mind quarantine` shows it.",
+        phrase(
+            "{field}: {rule} at character {offset}, brought by {origin}: a person must approve it. It waits "
+            "as {id}; `/mind quarantine` shows it.",
+            field=first.field,
+            rule=first.rule,
+            offset=first.offset,
+            origin=held.origin,
+            id=held.id,
+        ),
         reason=QUARANTINED,
         changed="yes" if fresh else "no",
         id=held.id,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import BusyError, CapacityError, NotFoundError
+from persona_hooks.speech import phrase
 from persona_mind.kernel import clock
 from persona_mind.quarantine import files
 from persona_store.oserrors import partly
@@ -100,7 +101,9 @@ class Quarantine:
             if not held.waiting:
                 return held
             if held.busy(now):
-                raise BusyError("This is being approved just now; look again in a moment.", reason="being_approved")
+                raise BusyError(
+                    phrase("This is being approved just now; look again in a moment."), reason="being_approved"
+                )
             moment = clock.format(now)
             return held.model_copy(update={"approved_at": held.approved_at or moment, "performing_at": moment})
 
@@ -162,7 +165,9 @@ def _belongs(held: HeldCall, scope: Scope) -> bool:
 def _named(visible: Sequence[HeldCall], handle: str) -> HeldCall:
     found = next((held for held in visible if held.id == handle), None)
     if found is None:
-        raise NotFoundError("Nothing of that name is in quarantine here; `/mind quarantine` lists what is.", field="id")
+        raise NotFoundError(
+            phrase("Nothing of that name is in quarantine here; `/mind quarantine` lists what is."), field="id"
+        )
     return found
 
 
@@ -174,8 +179,11 @@ def _require_room(waiting: Sequence[HeldCall], new: HeldCall) -> None:
         full = f"{MAX_HELD_BYTES // 1024} KiB"
     if full:
         raise CapacityError(
-            f"A person must approve this, and the quarantine is full ({full} wait). It was not kept. "
-            "`/mind quarantine` lists what waits; approve or drop some.",
+            phrase(
+                "A person must approve this, and the quarantine is full ({full} wait). It was not kept. `/mind "
+                "quarantine` lists what waits; approve or drop some.",
+                full=full,
+            ),
             reason="quarantine_full",
             limit=full,
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from persona_hooks.errors import PersonaError, RefusedError, UncertainError
+from persona_hooks.speech import phrase
 from persona_hooks.verbs import PEOPLE, NoParams, Verb
 from persona_mind.quarantine import words
 from persona_mind.quarantine.outcomes import Approved, Dropped, HeldItem, Shown, Waiting
@@ -103,7 +104,9 @@ class QuarantineVerbs:
                     error.changed = "unknown"
                 raise
             raise UncertainError(
-                "It was approved and done, but its text could not be taken out of quarantine. Approve it again.",
+                phrase(
+                    "It was approved and done, but its text could not be taken out of quarantine. Approve it again."
+                ),
                 changed="yes",
                 reason="not_settled",
                 cause=error.reason,
@@ -112,7 +115,7 @@ class QuarantineVerbs:
 
 def _require_person(call: Call) -> None:
     if call.origin != "user":
-        raise RefusedError("Only a person decides what leaves quarantine.", reason="not_a_person")
+        raise RefusedError(phrase("Only a person decides what leaves quarantine."), reason="not_a_person")
 
 
 def _item(held: HeldCall) -> HeldItem:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import InvalidError, NotFoundError
+from persona_hooks.speech import phrase
 from persona_hooks.verbs import PEOPLE, Verb
 from persona_mind.kernel import labels
 from persona_mind.recorder import words
@@ -52,7 +53,7 @@ class WhyVerbs:
         """Tell of the last request, of one memory, or of those that never help."""
         scope, _ = self.access.enter(call)
         if params.id is not None and params.unused:
-            raise InvalidError("mind.why: name a memory, or ask for the unused ones, not both.", field="unused")
+            raise InvalidError(phrase("mind.why: name a memory, or ask for the unused ones, not both."), field="unused")
         turns = self.recorder.turns(call.session, scope)
         known = self.describe(call, scope)
         if params.id is not None:
@@ -81,7 +82,7 @@ def _of_turn(turns: Sequence[Turn], known: Mapping[str, Known], turn: Turn) -> W
 def _of_memory(turns: Sequence[Turn], known: Mapping[str, Known], handle: str, scope: Scope) -> Why:
     about = known.get(handle)
     if about is None:
-        raise NotFoundError("No memory of this id is visible here; recall lists those that are.", field="id")
+        raise NotFoundError(phrase("No memory of this id is visible here; recall lists those that are."), field="id")
     return Why(
         recorded=len(turns),
         memory=Used(id=handle, uses=uses(turns, handle, about, scope.project.slug), about=about.describe()),

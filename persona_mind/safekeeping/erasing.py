@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import PersonaError, RefusedError, UncertainError
+from persona_hooks.speech import phrase
 from persona_mind.kernel.erased import stone, stone_of_id
 from persona_mind.safekeeping.naming import holding, says_the_same
 from persona_mind.safekeeping.plan import Begun, Plan
@@ -140,7 +141,7 @@ def _call_off(plan: Plan, begun: Begun, error: PersonaError) -> None:
         plan.drop(begun)
     except PersonaError:
         raise UncertainError(
-            "It could not be erased yet; it will be at the next quiet moment, or when you erase it again.",
+            phrase("It could not be erased yet; it will be at the next quiet moment, or when you erase it again."),
             reason="erase_begun",
             cause=error.reason,
         ) from error
@@ -148,10 +149,15 @@ def _call_off(plan: Plan, begun: Begun, error: PersonaError) -> None:
 
 def _contained(others: list[Holding]) -> RefusedError:
     ids = [row.id for row in others if row.id]
-    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    listed = ", ".join(ids[:_NAMED])
+    if len(others) > _NAMED:
+        listed = phrase("{listed} and {number} more", listed=listed, number=len(others) - _NAMED)
     return RefusedError(
-        f"Other memories contain the same words: {', '.join(ids[:_NAMED])}{more}. Nothing was erased. Erase or forget "
-        "these first, or say `--everywhere` to erase them, too.",
+        phrase(
+            "Other memories contain the same words: {listed}. Nothing was erased. Erase or forget "
+            "these first, or say `--everywhere` to erase them, too.",
+            listed=listed,
+        ),
         reason="contained",
         ids=ids[:_NAMED],
         total=len(others),

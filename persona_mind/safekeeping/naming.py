@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from persona_hooks.errors import CorruptError, NotFoundError, RefusedError, UnsupportedVersionError
+from persona_hooks.speech import phrase
 from persona_mind.facts.model import TIERS
 from persona_mind.facts.resolve import resolve
 from persona_mind.kernel.identity import normal_text
@@ -65,8 +66,10 @@ class Naming:
         found = found or self._held(scope, handle)
         if found is None:
             raise NotFoundError(
-                "No fact, backlog item, note or held call of this id is visible here; recall and the lists show those "
-                "that are.",
+                phrase(
+                    "No fact, backlog item, note or held call of this id is visible here; recall and the lists show "
+                    "those that are."
+                ),
                 field="id",
             )
         return found
@@ -85,7 +88,9 @@ class Naming:
         if not items:
             return None
         if len({item.key for item in items}) > 1:
-            raise RefusedError("This id names several items; nothing was erased.", reason="ambiguous_id", field="id")
+            raise RefusedError(
+                phrase("This id names several items; nothing was erased."), reason="ambiguous_id", field="id"
+            )
         return Named("item", handle, _texts(item.text for item in items), frozenset(item.id for item in items))
 
     def _note(self, session: Session, scope: Scope, handle: str) -> Named | None:
@@ -107,7 +112,11 @@ class Holding:
 
 
 def holding(profile: Profile, target: Target) -> Iterator[Holding]:
-    """Yield every row of every live document that an erasure of these words would take. Reads only."""
+    """Yield every row of every live document that an erasure of these words would take. Reads only.
+
+    Raises:
+        StorageError: A folder could not be looked into, so that rows might be missed.
+    """
     for relative in documents_below(profile.root):
         try:
             rows = Document(profile.root, relative, RawCodec()).read().rows

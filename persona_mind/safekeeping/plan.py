@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from persona_hooks.errors import CorruptError
+from persona_hooks.speech import phrase
 from persona_store import commit, files, syncfiles
 from persona_store.oserrors import storage_errors
 
@@ -60,8 +61,10 @@ class Plan:
             return TypeAdapter(list[Begun]).validate_json(base64.b85decode(data))
         except (ValueError, ValidationError):
             raise CorruptError(
-                f"{self.profile.root / FILE} cannot be read, so an interrupted erasure cannot be finished. Remove it "
-                "and erase again.",
+                phrase(
+                    "{root} cannot be read, so an interrupted erasure cannot be finished. Remove it and erase again.",
+                    root=self.profile.root / FILE,
+                ),
                 reason="erasing_plan",
                 path=os.fspath(self.profile.root / FILE),
             ) from None

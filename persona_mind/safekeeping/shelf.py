@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from persona_hooks.errors import NotFoundError, PersonaError, RefusedError
+from persona_hooks.speech import phrase, phrase_n
 from persona_mind.kernel.erased import stone_of_row
 from persona_mind.kernel.identity import key, semantic
 from persona_mind.safekeeping.outcomes import Shelved, TakenIn
@@ -69,7 +70,9 @@ class Shelf:
         from persona_store import backup  # noqa: PLC0415 - as in make
 
         if not os.path.lexists(source):
-            raise NotFoundError("There is no backup of that name; `/mind backups` lists those there are.", field="path")
+            raise NotFoundError(
+                phrase("There is no backup of that name; `/mind backups` lists those there are."), field="path"
+            )
         held, made = backup.verify(source), backup.made(source)
         later = backup.newer(self.profile, source)
         if later and not newer:
@@ -77,8 +80,15 @@ class Shelf:
         if not yes:
             documents = sum(name.startswith("documents/") for name in held)
             raise RefusedError(
-                f"This would put {documents} files back as they were at {made}; what it replaces is kept. Nothing was "
-                "changed. Say `--yes` to do it.",
+                phrase(
+                    "{what} Nothing was changed. Say `--yes` to do it.",
+                    what=phrase_n(
+                        "This would put {number} files back as they were at {made}; what it replaces is kept.",
+                        "This would put {number} files back as they were at {made}; what it replaces is kept.",
+                        documents,
+                        made=made,
+                    ),
+                ),
                 reason="unconfirmed",
                 made=made,
             )
@@ -168,10 +178,16 @@ def _identity(row: Mapping[str, Any]) -> str | None:
 
 
 def _later(later: list[str], made: str) -> RefusedError:
-    more = f" and {len(later) - _NAMED} more" if len(later) > _NAMED else ""
+    listed = ", ".join(later[:_NAMED])
+    if len(later) > _NAMED:
+        listed = phrase("{listed} and {number} more", listed=listed, number=len(later) - _NAMED)
     return RefusedError(
-        f"Memories changed after this backup was made at {made}: {', '.join(later[:_NAMED])}{more}. Nothing was "
-        "restored. Say `--newer` to replace them, too; what is replaced is kept.",
+        phrase(
+            "Memories changed after this backup was made at {made}: {listed}. Nothing was restored. "
+            "Say `--newer` to replace them, too; what is replaced is kept.",
+            made=made,
+            listed=listed,
+        ),
         reason="newer",
         documents=later,
         made=made,

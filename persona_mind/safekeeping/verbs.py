@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import NotFoundError, RefusedError
+from persona_hooks.speech import phrase
 from persona_hooks.verbs import PEOPLE, NoParams, Verb
 from persona_mind.kernel.paths import named_path
 from persona_mind.safekeeping import words
@@ -163,4 +164,4 @@ class SafekeepingVerbs:
 
 def _require_person(call: Call) -> None:
     if call.origin != "user":
-        raise RefusedError("Only a person erases for good, or moves whole profiles.", reason="not_a_person")
+        raise RefusedError(phrase("Only a person erases for good, or moves whole profiles."), reason="not_a_person")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from persona_hooks.errors import RefusedError
+from persona_hooks.speech import phrase
 from persona_hooks.verbs import PEOPLE, NoParams, Verb
 from persona_mind.status import words
 from persona_mind.status.outcomes import Overview, Switched
@@ -83,6 +84,6 @@ class MindVerbs(NamedTuple):
 
     def _switch(self, call: Call, *, on: bool) -> Switched:
         if call.owner.leg or call.session.leg:
-            raise RefusedError("A delegated worker switches no memory; whoever launched it does.", reason="leg")
+            raise RefusedError(phrase("A delegated worker switches no memory; whoever launched it does."), reason="leg")
         changed, durable = self.access.switch(call.session, on=on)
         return Switched(changed="yes" if changed else "no", enabled=on, durable=durable, shared=call.session.shared)
