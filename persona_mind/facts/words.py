@@ -63,11 +63,12 @@ def recalled(outcome: Recalled) -> Card:
 def _found(outcome: Recalled, total: int, known: int) -> Card:
     """List the facts that were found, of so many that match and so many there are."""
     count = len(outcome.lines)
+    meaning = outcome.meaning.told() if outcome.meaning else ()
     if not known:
         return Card(title=say("Nothing is remembered here yet."))
     if not count:
         hint = say("Try other words, or recall without any.")
-        return Card(title=say("Nothing that is remembered matches."), hint=hint)
+        return Card(title=say("Nothing that is remembered matches."), detail=tuple(meaning), hint=hint)
     unsafe = sum(bool(line.fact.withheld) for line in outcome.lines)
     clipped = sum(not line.whole and not line.fact.withheld for line in outcome.lines)
     title = say_n("{number} fact recalled", "{number} facts recalled", count)
@@ -80,6 +81,7 @@ def _found(outcome: Recalled, total: int, known: int) -> Card:
             more(total - count),
             say("{facts} withheld: the stored text breaks a rule", facts=facts(unsafe)) if unsafe else "",
             say("{facts} shown in part; read an id for the whole", facts=facts(clipped)) if clipped else "",
+            *meaning,
         ),
     )
 
