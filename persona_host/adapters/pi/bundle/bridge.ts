@@ -9,7 +9,7 @@ import { MAX_TEXT, off, textOf, unavailable } from "./words.ts";
 
 const PROTOCOL = 1;
 /** How long the first events of a session may wait, all together, for Python to start; longer on a slow machine. */
-export const PATIENCE_MS = Number(process.env.PERSONA_PATIENCE_MS) || 1500;
+const PATIENCE_MS = Number(process.env.PERSONA_PATIENCE_MS) || 1500;
 /** A little more than Python's own budgets, so that one late plugin is not taken for a hung process. */
 const INPUT_SECONDS = 0.4;
 const BLOCK_SECONDS = 0.9;
@@ -41,6 +41,7 @@ export class Bridge {
     this.ours = new Set(manifest.tools.map((tool) => tool.name));
     this.link = new Link({
       command,
+      patienceMs: PATIENCE_MS,
       hello: () => this.hello(),
       ready: (greeting) => this.ready(greeting),
       down: (why) => this.down(why),
@@ -54,7 +55,7 @@ export class Bridge {
   }
 
   start(): void {
-    this.link.start(PATIENCE_MS);
+    this.link.start();
   }
 
   async close(reason: string): Promise<void> {
@@ -151,7 +152,7 @@ export class Bridge {
   }
 
   async tool(name: string, args: Json, signal: AbortSignal | undefined): Promise<Json> {
-    await this.link.whenUsable(this.link.patienceLeft);
+    await this.link.whenUsable();
     const options = { seconds: TOOL_SECONDS, ...(signal === undefined ? {} : { signal }) };
     return this.link.request("tool", this.here({ name, arguments: args }), options);
   }

@@ -23,6 +23,8 @@ export class Refusal extends Error {
 export interface LinkOptions {
   /** The interpreter and its arguments. */
   command: readonly string[];
+  /** How long events may wait for the first start, all together, and calls for any start or recovery. */
+  patienceMs: number;
   /** The parameters of `initialize`, made anew for each child. */
   hello: () => Json;
   /** The child answered `initialize`. */
@@ -54,7 +56,9 @@ const MAX_RESTARTS = 2;
 const RESTART_WINDOW_MS = 5 * 60_000;
 const PING_SECONDS = 5;
 const START_SECONDS = 30;
-const SLOW_PATIENCE_MS = 1500;
+/** After a death, a child is started once no event came for so long, at the latest after `REST_LIMIT_MS`. */
+const QUIET_MS = 500;
+const REST_LIMIT_MS = 3000;
 const LF = 0x0a;
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());
@@ -70,6 +74,9 @@ export class Link {
   private usable: Promise<void> = Promise.resolve();
   private release: (() => void) | undefined;
   private patience = 0;
+  private grace = 0;
+  private resting: NodeJS.Timeout | undefined;
+  private diedAt = 0;
   private stderr = "";
   /** Why there is no memory, for a person; empty while there is. */
   reason = "it has not been started";
@@ -84,25 +91,19 @@ export class Link {
     return this.state === "down" || this.state === "closed";
   }
 
-  /** How long it is worth waiting for the child now: what is left of its patience, which waiting never renews. */
-  get patienceLeft(): number {
-    return this.patience - Date.now();
-  }
-
-  /** Start the child; returns at once. `patienceMs` is how long events may wait for it, all together. */
-  start(patienceMs: number): void {
+  /** Start the child; returns at once. */
+  start(): void {
     this.state = "starting";
     this.reason = "it is still starting";
-    this.patience = Date.now() + patienceMs;
+    this.patience = this.grace = Date.now() + this.options.patienceMs;
     this.hold();
-    const [program, ...args] = this.options.command;
-    if (program === undefined) return this.giveUp("no Python interpreter is configured; run `persona install pi`");
-    this.launch(program, args);
+    this.launch();
   }
 
   /** Ask for the outcome of an event: undefined where the child is slow or gone, and nobody waits for it twice. */
   async ask(method: string, params: Json, seconds: number): Promise<Json | undefined> {
-    if (this.state === "starting") await this.whenUsable(this.patienceLeft);
+    if (this.resting !== undefined) this.rest();
+    if (this.state === "starting") await this.usableWithin(this.patience - Date.now());
     if (this.state !== "ready") return undefined;
     try {
       return await this.request(method, params, { seconds });
@@ -120,9 +121,13 @@ export class Link {
     }
   }
 
-  /** Resolve once the child answers, or nobody tries any longer, at the latest after `ms`; for those who can wait. */
-  async whenUsable(ms: number): Promise<void> {
-    if (ms > 0) await Promise.race([this.usable, wait(ms)]);
+  /**
+   * Resolve once the child answers, or nobody tries any longer; for calls, which are worth a wait. It ends after `ms`,
+   * by default when the patience that all calls share since the last fault is used up.
+   */
+  async whenUsable(ms: number = this.grace - Date.now()): Promise<void> {
+    this.wake();
+    await this.usableWithin(ms);
   }
 
   /** Send a request and wait for its answer. Throws a `Refusal`; `lost` means that the outcome is unknown. */
@@ -163,6 +168,7 @@ export class Link {
     const goodbye = wasReady ? this.request("shutdown", { reason }, { seconds: 2 }).catch(() => undefined) : undefined;
     this.state = "closed";
     this.reason = "the session has ended";
+    clearTimeout(this.resting);
     this.letGo();
     await goodbye;
     this.dropAll("lost");
@@ -175,7 +181,13 @@ export class Link {
     await this.goneWithin(1000);
   }
 
-  private launch(program: string, args: string[]): void {
+  private async usableWithin(ms: number): Promise<void> {
+    if (ms > 0) await Promise.race([this.usable, wait(ms)]);
+  }
+
+  private launch(): void {
+    const [program, ...args] = this.options.command;
+    if (program === undefined) return this.giveUp("no Python interpreter is configured; run `persona install pi`");
     const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
     this.child = child;
     this.stderr = "";
@@ -230,7 +242,25 @@ export class Link {
     const now = Date.now();
     this.restarts = [...this.restarts.filter((at) => now - at < RESTART_WINDOW_MS), now];
     if (this.restarts.length > MAX_RESTARTS) return this.giveUp(`Python ended again and again (${how})`);
-    this.start(0);
+    this.state = "starting";
+    this.reason = "it is being started again";
+    [this.patience, this.diedAt, this.grace] = [now, now, now + this.options.patienceMs];
+    this.hold();
+    this.rest();
+  }
+
+  /** Start again once nobody is in the middle of a turn: a start takes the machine's time from whoever is. */
+  private rest(): void {
+    clearTimeout(this.resting);
+    const left = Math.max(this.diedAt + REST_LIMIT_MS - Date.now(), 0);
+    this.resting = setTimeout(() => this.wake(), Math.min(QUIET_MS, left)).unref();
+  }
+
+  private wake(): void {
+    if (this.resting === undefined) return;
+    clearTimeout(this.resting);
+    this.resting = undefined;
+    this.launch();
   }
 
   /** From here to `letGo` the child cannot be used, through restarts as well. */
@@ -255,13 +285,13 @@ export class Link {
     this.options.down(reason);
   }
 
-  /** Nobody waits for this child again until it answers a ping; tools may, for `SLOW_PATIENCE_MS` all together. */
+  /** No event waits for this child again until it answers a ping. */
   private openBreaker(): void {
     const child = this.child;
     if (this.state !== "ready" || child === undefined) return;
     this.state = "slow";
     this.reason = "it does not answer";
-    this.patience = Date.now() + SLOW_PATIENCE_MS;
+    this.grace = Date.now() + this.options.patienceMs;
     this.hold();
     this.request("ping", {}, { seconds: PING_SECONDS }).then(
       () => {
