@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from persona_hooks import logfile
-from persona_hooks.errors import ConflictError, UnsupportedVersionError
+from persona_hooks.errors import ConflictError, PersonaError, UncertainError, UnsupportedVersionError
 from persona_hooks.logcursor import LogCursor
 from persona_hooks.logformat import (
     VERSION,
@@ -375,7 +375,13 @@ class JsonlJournal(SessionLog):
         lines = b"".join(map(encode_entry, [*self._pending, *entries]))
         logfile.create(self._path, encode_header(self._header) + lines)
         self._pending = []
-        self._cursor = LogCursor(self._path)
+        try:
+            self._cursor = LogCursor(self._path)
+        except PersonaError as error:
+            # It stands on the disk, and the next entry finds it there.
+            raise UncertainError(
+                phrase("{path} was created, but could not be read back.", path=self._path), path=str(self._path)
+            ) from error
         self._cursor.skip(lines)
 
     def _join(self) -> None:

@@ -92,7 +92,8 @@ def create(path: Path, content: bytes) -> None:
                 os.close(descriptor)
             _publish(temporary, path)
         finally:
-            with contextlib.suppress(FileNotFoundError):
+            # Once the log has its name, a leftover must not deny it; before, another error is told already.
+            with contextlib.suppress(OSError):
                 os.unlink(temporary)  # noqa: PTH108 - by attribute, for fault injection
     except FileExistsError:
         raise

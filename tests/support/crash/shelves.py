@@ -33,7 +33,7 @@ def brought(agent: Path, path: str) -> dict[str, Any]:
     documents = _source(agent, path) / "documents"
     for relative in _below(documents):
         folder = relative.rpartition("/")[0]
-        if folder in FOLDERS:
+        if folder in FOLDERS and CONFLICT not in relative:
             place = relative if folder == "memory/ltm" else folder
             places.add(place)
             rows += [_row(place, row) for row in entries(_bytes(f"{documents}/{relative}"))]
