@@ -14,7 +14,7 @@ from persona_mind.facts.params import Forget, Promote, Read, Recall, Remember, d
 from persona_mind.facts.search import Found
 from persona_mind.facts.service import Draft
 from persona_mind.facts.shown import shown
-from persona_mind.kernel.admitting import admitted
+from persona_mind.kernel.admitting import admitted, may_wait
 from persona_mind.recall.part import part
 
 if TYPE_CHECKING:
@@ -71,10 +71,11 @@ class MemoryVerbs:
     def remember(self, call: Call, params: Remember) -> Remembered:
         """Admit every text, then write the fact."""
         scope, permit = self.access.enter(call)
-        if not params.insist:
-            # Before a stranger's words are held for a person: what was erased is not kept in quarantine either.
+        if not params.insist and may_wait(call.origin):
+            # Before a stranger's words are held for a person: what was erased is not kept in quarantine either. All
+            # words are asked about once more when they are written.
             self.facts.erased.require(params.text, params.tags)
-        elif call.origin != "user":
+        elif params.insist and call.origin != "user":
             raise RefusedError(
                 phrase("Only a person takes back what was erased."), reason="not_a_person", field="insist"
             )

@@ -54,6 +54,13 @@ class _Run:
 _run: ContextVar[_Run | None] = ContextVar("persona_mind_reviewed_run", default=None)
 
 
+def may_wait(origin: Origin) -> bool:
+    """Return whether words of this origin may have to wait for a person."""
+    from persona_store.admission import FOREIGN  # noqa: PLC0415 - as in ``admitted``
+
+    return origin in FOREIGN
+
+
 def admitted(text: str, origin: Origin, field: str) -> Admitted:
     """Return ``text`` as something that may be stored; its ``approval`` belongs on the row.
 

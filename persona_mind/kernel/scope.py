@@ -94,12 +94,12 @@ def segment(persona: str | None) -> str:
 
 def canonical(path: Path) -> Path:
     """Return the path's one true form: absolute, links resolved, NFC, in lower case on Windows."""
-    return _canonical(os.path.abspath(path))  # noqa: PTH100 - a link is resolved below
+    return _canonical(path if path.is_absolute() else path.absolute())
 
 
 @lru_cache(maxsize=256)
-def _canonical(path: str) -> Path:
-    real = unicodedata.normalize("NFC", os.path.realpath(path))
+def _canonical(path: Path) -> Path:
+    real = unicodedata.normalize("NFC", os.path.realpath(os.path.abspath(path)))  # noqa: PTH100
     return Path(real.lower() if os.name == "nt" else real)
 
 
