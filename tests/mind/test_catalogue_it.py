@@ -69,6 +69,25 @@ def test_i9_a_project_that_is_none_is_no_crash(opened: Open, tmp_path: Path, kin
     assert mind.recall("harbour").count == 1
 
 
+def test_i9_a_project_that_is_renamed_meanwhile_is_another_one_and_loses_nothing(opened: Open, tmp_path: Path) -> None:
+    old, new = tmp_path / "rocket", tmp_path / "missile"
+    (old / ".git").mkdir(parents=True)
+    mind = opened(cwd=old)
+    mind.remember("The harbour opens at six.", scope="project")
+    old.rename(new)
+
+    # The session goes on where it began, and that place is no longer there.
+    assert mind.remember("The ferry leaves at nine.", scope="project").scope == "project"
+    assert mind.recall("harbour").count == mind.recall("ferry").count == 1
+    mind.close()
+    renamed = opened(cwd=new)
+    assert renamed.recall("harbour").count == 0
+    renamed.close()
+
+    new.rename(old)
+    assert opened(cwd=old).recall("harbour").count == 1
+
+
 def test_i10_two_projects_of_one_name_are_two(opened: Open, home: Path, tmp_path: Path) -> None:
     places = [tmp_path / side / "rocket" for side in ("left", "right")]
     for place in places:

@@ -82,7 +82,23 @@ def test_a_person_is_named_by_a_number(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["u:0", "u:01", "u:", "42", "u:42\n", " u:42", "U:42", "u:٤٢", "u:12345678901234567890", "u:-1", "u:4 2"]
+    "text",
+    [
+        "u:0",
+        "u:01",
+        "u:",
+        "42",
+        "u:42\n",
+        " u:42",
+        "U:42",
+        "u:٤٢",
+        "u:12345678901234567890",
+        "u:-1",
+        "u:4 2",
+        "u:\uff14\uff12",
+        "u:4_2",
+        "u: 42",
+    ],
 )
 def test_nothing_else_names_a_person(text: str) -> None:
     with pytest.raises(InvalidError):

@@ -333,6 +333,26 @@ def test_a_lock_path_that_is_no_lock_file_is_refused(tmp_path: Path, kind: str) 
     assert not victim.with_name("nowhere").exists()
 
 
+@pytest.mark.parametrize("kind", [*KINDS, "hard link"])
+def test_a_temporary_name_that_is_taken_is_not_used_and_what_it_names_is_untouched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    add(tmp_path, "one")
+    victim = tmp_path / "victim"
+    victim.write_text("untouched")
+    names = iter(["0" * 32, *(f"{number:032x}" for number in range(1, 9))])
+    monkeypatch.setattr("persona_store.files.secrets.token_hex", lambda _: next(names))
+    taken = store(tmp_path)[1].path.with_name(f".elite.json.tmp-{'0' * 32}")
+    monkeypatch.setattr("persona_store.commit.sweep", lambda *_: _hostile(taken, kind, victim))
+
+    add(tmp_path, "two")
+
+    assert ids(tmp_path) == ["one", "two"]
+    assert victim.read_text() == "untouched"
+    assert not victim.with_name("nowhere").exists()
+    assert os.path.lexists(taken)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["elite.json", "elite.json.bak"])
 def test_a_store_path_that_is_no_file_is_refused_and_untouched(tmp_path: Path, kind: str, name: str) -> None:
