@@ -174,6 +174,11 @@ class Answer(NamedTuple):
     error: PersonaError | None = None
 
     @property
+    def why(self) -> str:
+        """The refusal's sentence, perhaps a phrase; the card's title where there was none."""
+        return self.card.title if self.error is None else self.error.message
+
+    @property
     def text(self) -> str:
         """The whole card as plain text."""
         return self.card.text()

@@ -112,7 +112,7 @@ class Importer:
         sources = [self._foreign(name, read, wish.into) for name, read in plan.reads]
         for name, why in plan.unread.items():
             source = Source(name, "")
-            source.tally.fail("the file", why)
+            source.tally.fail(phrase("the file"), why)
             sources.append(source)
         return sources
 
@@ -134,7 +134,7 @@ class Importer:
         manifest = archive.manifest
         part = self._parts.get(name.partition("/")[0])
         if part is None or manifest.parts.get(part.name, 0) > part.version:
-            source.tally.fail("the file", "a newer release wrote it", manifest.files[name].entries)
+            source.tally.fail(phrase("the file"), phrase("a newer release wrote it"), manifest.files[name].entries)
             return source
         former = "" if manifest.everything else manifest.segment or ""
         mine = (f"facts/ltm/{segment}.json" for segment in (self._intake.scope.segment, SHARED_SEGMENT))
@@ -143,7 +143,9 @@ class Importer:
         try:
             part.take(archive.leaf(name), intake)
         except PersonaError as error:
-            source.tally.fail("the file", error.message, max(manifest.files[name].entries - source.tally.found, 1))
+            source.tally.fail(
+                phrase("the file"), error.message, max(manifest.files[name].entries - source.tally.found, 1)
+            )
         return source
 
     def _foreign(self, name: str, read: Read, into: Into) -> Source:
@@ -161,11 +163,11 @@ class Importer:
                 coming.append(Coming(entry.where, self._fact(name, read.format, entry, into)))
             except ValueError as error:
                 tally.found += 1
-                tally.fail(entry.where, str(error) if isinstance(error, PersonaError) else "it is no fact")
+                tally.fail(entry.where, error.message if isinstance(error, PersonaError) else phrase("it is no fact"))
         try:
             take_in(self._files, into, document, coming, intake, later_counts=False)
         except PersonaError as error:
-            tally.fail("the rest", error.message, len(coming) - tally.found + len(read.bad))
+            tally.fail(phrase("the rest"), error.message, len(coming) - tally.found + len(read.bad))
         return source
 
     def _fact(self, name: str, form: str, entry: Entry, into: Into) -> LongFact:
@@ -220,7 +222,7 @@ def _read(name: str, data: bytes, chosen: str | None, *, meant: bool) -> Read | 
         if not meant and chosen is None:
             return None
         line = data.count(b"\n", 0, error.start) + 1
-        return Read(chosen or "", bad=[(f"line {line}", "it is not UTF-8")])
+        return Read(chosen or "", bad=[(phrase("line {number}", number=line), phrase("it is not UTF-8"))])
     base = name.rpartition("/")[2]
     if base.lower().endswith((".json", ".jsonl")):
         # A whole export holds conversations, too; those are no memories.

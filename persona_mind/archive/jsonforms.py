@@ -10,6 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from persona_hooks.speech import phrase
 from persona_mind.archive.entries import Entry, Read, kind_of, moment
 from persona_mind.archive.markdown import paragraphs
 
@@ -63,7 +64,7 @@ def _one(read: Read, where: str, value: object) -> None:
         value = {"text": value}
     text = _text_of(value) if isinstance(value, dict) else ""
     if not isinstance(value, dict) or not text:
-        read.bad.append((where, "there is no text in it"))
+        read.bad.append((where, phrase("there is no text in it")))
         return
     if value.get("enabled") is False or value.get("state") in _OFF:
         read.skipped += 1
@@ -88,9 +89,12 @@ def _claude(found: list[tuple[str, object]], chosen: str | None) -> Read:
             texts = [value.get(_CLAUDE), *(projects.values() if isinstance(projects, dict) else ())]
             for number, text in enumerate(texts):
                 if isinstance(text, str):
-                    place = f"{where}, project {number}" if number else where
+                    place = phrase("{where}, project {number}", where=where, number=number) if number else where
                     read.entries += [
-                        Entry(f"{place}, line {part.line}", part.text, tags=part.tags) for part in paragraphs(text)
+                        Entry(
+                            phrase("{where}, line {number}", where=place, number=part.line), part.text, tags=part.tags
+                        )
+                        for part in paragraphs(text)
                     ]
     return read
 
@@ -110,7 +114,7 @@ def _values(text: str) -> Iterator[tuple[str, object]]:
     elif listed is not None and _whole(text) is not None:
         yield from _items(text, listed.end())
     elif (value := _whole(text)) is not None:
-        yield "entry 1", value
+        yield phrase("entry {number}", number=1), value
     elif listed is not None and "\n{" not in text.strip():
         yield from _items(text, listed.end())
     else:
@@ -137,11 +141,11 @@ def _items(text: str, start: int) -> Iterator[tuple[str, object]]:
             value, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             yield (
-                f"line {line}",
-                _Broken("the JSON is broken from here on" if at < len(text) else "the file breaks off"),
+                phrase("line {number}", number=line),
+                _Broken(phrase("the JSON is broken from here on") if at < len(text) else phrase("the file breaks off")),
             )
             return
-        yield f"line {line}", value
+        yield phrase("line {number}", number=line), value
         at = end
 
 
@@ -151,7 +155,7 @@ def _lines(text: str) -> Iterator[tuple[str, object]]:
     if not any(isinstance(value, dict) for _, value in read):
         return
     for number, value in read:
-        yield f"line {number}", _Broken("it is no JSON") if value is None else value
+        yield phrase("line {number}", number=number), _Broken(phrase("it is no JSON")) if value is None else value
 
 
 def _text_of(value: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from persona_hooks.speech import phrase
 from persona_mind.archive.entries import Entry, Read, kind_of, moment
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _listed(body: str, form: str, skipped: int) -> Read:
                 read.skipped += 1
                 continue
             at, words = _dated(text)
-            read.entries.append(Entry(f"line {line}", words, tags=part.tags, at=at, seen=at))
+            read.entries.append(Entry(phrase("line {number}", number=line), words, tags=part.tags, at=at, seen=at))
     return read
 
 
@@ -143,7 +144,7 @@ def _hermes(body: str, skipped: int) -> Read:
             continue
         if words := "\n".join(lines).strip():
             blank = next((at for at, one in enumerate(lines) if one.strip()), 0)
-            read.entries.append(Entry(f"line {line + blank}", words))
+            read.entries.append(Entry(phrase("line {number}", number=line + blank), words))
         line, lines = number + 1, []
     return read
 
@@ -164,7 +165,11 @@ def _note(name: str, body: str, front: Mapping[str, list[str]], skipped: int) ->
             kind = kind_of(seen[1])
             tags += [_tag(seen[1]), *map(_tag, _HASHTAG.findall(seen[2]))]
             text = _TRAILING.sub("", seen[2])
-        read.entries.append(Entry(f"line {part.line}", text, kind, tuple(dict.fromkeys(filter(None, tags))), at, at))
+        read.entries.append(
+            Entry(
+                phrase("line {number}", number=part.line), text, kind, tuple(dict.fromkeys(filter(None, tags))), at, at
+            )
+        )
     return read
 
 
@@ -175,10 +180,11 @@ def _topic(body: str, front: Mapping[str, list[str]], form: str, skipped: int) -
     text = body.strip()
     read = Read(form)
     if text and len(text) <= MAX_WHOLE:
-        read.entries.append(Entry(f"line {skipped + 1}", text, kind, tag))
+        read.entries.append(Entry(phrase("line {number}", number=skipped + 1), text, kind, tag))
     else:
         read.entries += [
-            Entry(f"line {part.line}", part.text, kind, (*tag, *part.tags)) for part in paragraphs(body, skipped + 1)
+            Entry(phrase("line {number}", number=part.line), part.text, kind, (*tag, *part.tags))
+            for part in paragraphs(body, skipped + 1)
         ]
     return read
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from persona_hooks.verbs import Outcome
+from persona_hooks.verbs import Outcome, Sentence
 
 
 class Trouble(Outcome):
     """Why an entry did not come in."""
 
-    where: str
-    what: str
+    where: Sentence
+    what: Sentence
 
 
 class SourceReport(Outcome):

@@ -53,9 +53,9 @@ class Tree:
         if len(self.files) >= MAX_FILES or self._total > MAX_TOTAL:
             raise CapacityError(
                 phrase(
-                    "path: at most {limit} files of {limit2} MiB in all are read at once.",
-                    limit=MAX_FILES,
-                    limit2=MAX_TOTAL >> 20,
+                    "path: at most {number} files of {size} MiB in all are read at once.",
+                    number=MAX_FILES,
+                    size=MAX_TOTAL >> 20,
                 ),
                 field="path",
                 limit=f"{MAX_FILES} files",
@@ -116,12 +116,12 @@ def _take(tree: Tree, relative: str, path: str) -> None:
         with _regular(path) as descriptor:
             size = os.fstat(descriptor).st_size
             if size > MAX_FILE:
-                tree.unread[relative] = f"it is larger than {MAX_FILE >> 20} MiB"
+                tree.unread[relative] = phrase("it is larger than {limit} MiB", limit=MAX_FILE >> 20)
                 return
             with os.fdopen(os.dup(descriptor), "rb") as stream:
                 data = stream.read(MAX_FILE + 1)
     except OSError as error:
-        tree.unread[relative] = error.strerror or "it cannot be read"
+        tree.unread[relative] = error.strerror or phrase("it cannot be read")
         return
     tree.put(relative, data)
 
@@ -148,7 +148,7 @@ def _zip(path: Path) -> Tree:
                     _unpack(tree, archive, info)
     except (zipfile.BadZipFile, NotImplementedError) as error:
         raise InvalidError(
-            phrase("path: the ZIP is damaged ({name}).", name=type(error).__name__), field="path"
+            phrase("path: the ZIP is damaged ({error}).", error=type(error).__name__), field="path"
         ) from None
     tree.files = dict(sorted(tree.files.items()))
     return tree
@@ -160,10 +160,10 @@ def _unpack(tree: Tree, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None
             # What a header claims about its size need not be so.
             data = stream.read(MAX_FILE + 1)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError, ValueError, zlib.error) as error:
-        tree.unread[info.filename] = f"it cannot be unpacked ({type(error).__name__})"
+        tree.unread[info.filename] = phrase("it cannot be unpacked ({error})", error=type(error).__name__)
         return
     if len(data) > MAX_FILE:
-        tree.unread[info.filename] = f"it is larger than {MAX_FILE >> 20} MiB"
+        tree.unread[info.filename] = phrase("it is larger than {limit} MiB", limit=MAX_FILE >> 20)
     else:
         tree.put(info.filename, data)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import RefusedError
-from persona_hooks.speech import phrase
+from persona_hooks.speech import phrase, say
 from persona_hooks.verbs import Verb
 from persona_mind.archive import words
 from persona_mind.archive.params import Export, Import
@@ -139,7 +139,7 @@ class _Progress:
         percent = min(self._done * 100 // max(self.total, 1), 100)
         if percent != self._told:
             self._told = percent
-            self._ui.status(PROGRESS, f"{percent}% of {self.total}")
+            self._ui.status(PROGRESS, say("{percent}% of {total}", percent=percent, total=self.total))
 
     def end(self) -> None:
         """Clear the status line."""

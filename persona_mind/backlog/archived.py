@@ -57,7 +57,7 @@ class BacklogPart:
         rows: list[Row[Item]] = []
         for number, raw in enumerate(leaf.rows, 1):
             intake.tally.found += 1
-            where = f"entry {number}"
+            where = phrase("entry {number}", number=number)
             item = document.codec.decode(raw)
             if item is None:
                 rows += _opaque(raw, where, intake)

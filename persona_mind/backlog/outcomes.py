@@ -26,7 +26,7 @@ class Added(Outcome):
     due_label: Sentence = Field(default="", exclude=True)
     expires_at: str | None = None
     refreshed: bool = False
-    notice: str | None = Field(default=None, exclude=True)
+    notice: Sentence | None = Field(default=None, exclude=True)
 
 
 class Listed(Outcome):

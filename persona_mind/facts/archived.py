@@ -70,11 +70,11 @@ class FactsPart:
         for number, raw in enumerate(leaf.rows, 1):
             fact = document.codec.decode(raw)
             if fact is not None:
-                coming.append(Coming(f"entry {number}", fact, raw))
+                coming.append(Coming(phrase("entry {number}", number=number), fact, raw))
             elif (found := ruling(("row", text) for text in strings(jsontext.decode_row(raw)))).word == "admitted":
                 opaque.append(Row(raw, None))
             else:
-                intake.tally.refuse(f"entry {number}", f"{found.field}: {found.rule}")
+                intake.tally.refuse(phrase("entry {number}", number=number), f"{found.field}: {found.rule}")
         intake.tally.found += len(leaf.rows) - len(coming)
         take_in(self._files, tier, document, coming, intake)
         if opaque and not intake.rehearse:

@@ -44,7 +44,7 @@ class Remembered(Outcome):
     summary: Sentence
     again: bool = False
     retired: int = 0
-    notice: str | None = Field(default=None, exclude=True)
+    notice: Sentence | None = Field(default=None, exclude=True)
     text: str = Field(default="", exclude=True, repr=False)
 
 

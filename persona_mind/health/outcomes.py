@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from persona_hooks.verbs import Outcome
+from persona_hooks.verbs import Outcome, Sentence
 
 
 class Store(Outcome):
@@ -18,13 +18,13 @@ class Store(Outcome):
         detail: What is wrong, in one line.
     """
 
-    name: str
+    name: Sentence
     path: str
     state: Literal["not created", "ok", "invalid", "unusable"]
     entries: int = 0
     unreadable: int = 0
     withheld: int = 0
-    detail: str = ""
+    detail: Sentence = ""
 
 
 class Finding(Outcome):
@@ -40,7 +40,7 @@ class Finding(Outcome):
     word: str
     weight: Literal["note", "warning", "error"]
     path: str
-    advice: str
+    advice: Sentence
 
 
 class Meaning(Outcome):
@@ -59,7 +59,7 @@ class Meaning(Outcome):
 
     model: str
     state: str
-    trouble: str = ""
+    trouble: Sentence = ""
     width: int = 0
     facts: int = 0
     turns: int = 0
@@ -98,7 +98,7 @@ class Report(Outcome):
     waiting: int
     second_opinion: str
     meaning: Meaning | None = None
-    lacking: tuple[str, ...]
-    warnings: tuple[str, ...]
+    lacking: tuple[Sentence, ...]
+    warnings: tuple[Sentence, ...]
     backup: str | None = None
     findings: tuple[Finding, ...] = ()

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from persona_hooks.errors import PersonaError
+from persona_hooks.speech import phrase
 from persona_hooks.verbs import PEOPLE, NoParams, Verb
 from persona_mind.backlog.lines import shown as judged
 from persona_mind.facts.files import rows
@@ -38,10 +39,10 @@ T = TypeVar("T")
 LOADING: Final = 10.0
 """Seconds for which a report waits for a model that is being loaded."""
 NAMES: Final[dict[Tier, str]] = {
-    "persona": "long-term",
-    "shared": "shared",
-    "project": "project",
-    "stm": "short-term",
+    "persona": phrase("long-term"),
+    "shared": phrase("shared"),
+    "project": phrase("project"),
+    "stm": phrase("short-term"),
 }
 
 
@@ -78,8 +79,8 @@ class MindDoctor(NamedTuple):
             _examined(NAMES[tier], document, partial(_unsafe, tier))
             for tier, document in self.facts.files.documents(scope)
         )
-        stores += (_examined("backlog", self.backlog.files.document(scope.project), self._unsafe),)
-        stores += (_examined("quarantine", self.quarantine.document, lambda _: 0),)
+        stores += (_examined(phrase("backlog"), self.backlog.files.document(scope.project), self._unsafe),)
+        stores += (_examined(phrase("quarantine"), self.quarantine.document, lambda _: 0),)
         findings = _findings(self.facts.files.profile)
         known = {store.path for store in stores if store.state in {"invalid", "unusable"}}
         obstacle = None if scope.project.home else self.obstacle(scope.project)
@@ -117,7 +118,11 @@ class MindDoctor(NamedTuple):
             )
             + ((obstacle,) if obstacle else ())
             + ((meaning.trouble,) if meaning and meaning.trouble else ())
-            + tuple(f"plugin {item.name}: {item.detail}" for item in self.host.state() if item.state != "loaded"),
+            + tuple(
+                phrase("plugin {name}: {what}", name=item.name, what=item.detail)
+                for item in self.host.state()
+                if item.state != "loaded"
+            ),
             backup=_latest_backup(self.facts.files.profile),
             findings=findings,
         )
@@ -140,7 +145,9 @@ def _findings(profile: Profile) -> tuple[Finding, ...]:
         return (Finding(word=error.reason, weight="error", path=str(profile.root), advice=error.message),)
     told = [Finding(word=one.word, weight=one.weight, path=one.path, advice=one.advice) for one in found]
     return tuple(
-        one.model_copy(update={"advice": f"{one.advice}: `/mind merge`"}) if one.word == "conflict_copy" else one
+        one.model_copy(update={"advice": phrase("{advice}: `/mind merge`", advice=one.advice)})
+        if one.word == "conflict_copy"
+        else one
         for one in told
     )
 
@@ -195,11 +202,17 @@ def _examined(name: str, document: Document[T], unsafe: Callable[[Snapshot[T]], 
         entries=len(snapshot.rows),
         unreadable=snapshot.invalid,
         withheld=withheld,
-        detail=f"{damage.reason}: read from its previous version, the last change may be lost" if damage else "",
+        detail=phrase("{reason}: read from its previous version, the last change may be lost", reason=damage.reason)
+        if damage
+        else "",
     )
 
 
 def _warning(store: Store) -> str:
     if store.withheld and store.state == "ok":
-        return f"{store.name}: {store.withheld} entries are withheld, their text breaks a rule"
-    return f"{store.name} is {store.state}; nothing was changed ({store.path})"
+        return phrase(
+            "{store}: {number} entries are withheld, their text breaks a rule", store=store.name, number=store.withheld
+        )
+    if store.state == "invalid":
+        return phrase("{store} is invalid; nothing was changed ({path})", store=store.name, path=store.path)
+    return phrase("{store} is unusable; nothing was changed ({path})", store=store.name, path=store.path)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from persona_hooks.errors import PersonaError, UncertainError
+from persona_hooks.speech import phrase
 from persona_mind.kernel import labels
 from persona_mind.kernel.admitting import QUARANTINED
 
@@ -136,10 +137,10 @@ class Intake:
         """
         every = list(texts)
         if self.erased.stands(every[0][1], tags):
-            self.tally.refuse(where, "it was erased here")
+            self.tally.refuse(where, phrase("it was erased here"))
             return None
         if label and (rule := labels.broken(label)):
-            self.tally.refuse(where, f"persona: {rule}")
+            self.tally.refuse(where, phrase("persona: {rule}", rule=rule))
             return None
         found = ruling(every)
         if found.word == "refused":
@@ -150,7 +151,12 @@ class Intake:
     def hold(self, where: str, found: Ruling, verb: str, arguments: Mapping[str, Any]) -> None:
         """Let an entry wait for a person: the call that would write it is made, and refused."""
         if not self.own:
-            self.tally.refuse(where, f"{found.field}: {found.rule}; import it as its own persona to approve it")
+            self.tally.refuse(
+                where,
+                phrase(
+                    "{field}: {rule}; import it as its own persona to approve it", field=found.field, rule=found.rule
+                ),
+            )
             return
         if self.rehearse:
             self.tally.quarantined += 1
@@ -162,7 +168,7 @@ class Intake:
         elif answer.details.get("reason") == QUARANTINED:
             self.tally.quarantined += 1
         else:
-            self.tally.fail(where, answer.card.title)
+            self.tally.fail(where, answer.why)
 
     def write(self, rows: Sequence[T], put: Callable[[Sequence[T]], tuple[int, int]]) -> None:
         """Write rows a chunk at a time; ``put`` returns how many were added and how many renewed.
@@ -179,7 +185,7 @@ class Intake:
             except UncertainError:
                 raise
             except PersonaError as error:
-                self.tally.fail("the rest", error.message, len(rows) - start)
+                self.tally.fail(phrase("the rest"), error.message, len(rows) - start)
                 return
             self.tally.added += added
             self.tally.renewed += renewed

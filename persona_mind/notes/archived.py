@@ -45,14 +45,14 @@ class NotesPart:
             raise InvalidError(phrase("notes have no file of that name"), field="name")
         for number, raw in enumerate(leaf.rows, 1):
             intake.tally.found += 1
-            _take(f"entry {number}", raw, intake)
+            _take(phrase("entry {number}", number=number), raw, intake)
             intake.told()
 
 
 def _take(where: str, raw: bytes, intake: Intake) -> None:
     note: Any = json.loads(raw)
     if not isinstance(note, dict) or not isinstance(text := note.get("text"), str) or note.get("kind") not in KINDS:
-        intake.tally.fail(where, "it is no note")
+        intake.tally.fail(where, phrase("it is no note"))
         return
     whose = note.get("persona")
     if isinstance(whose, str) and intake.persona(whose) != intake.scope.segment:
@@ -74,7 +74,7 @@ def _take(where: str, raw: bytes, intake: Intake) -> None:
             intake.tally.added += answer.changed == "yes"
             intake.tally.known += answer.changed == "no"
         else:
-            intake.tally.fail(where, answer.card.title)
+            intake.tally.fail(where, answer.why)
 
 
 def _fields(note: Note) -> dict[str, jsontext.JsonValue]:

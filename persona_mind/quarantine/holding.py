@@ -8,6 +8,7 @@ from persona_hooks.errors import PersonaError, RefusedError
 from persona_hooks.speech import phrase
 from persona_mind.kernel import clock
 from persona_mind.kernel.admitting import QUARANTINED
+from persona_mind.kernel.wording import by
 from persona_mind.quarantine.model import HeldCall, Wait, handle, strings
 
 if TYPE_CHECKING:
@@ -86,12 +87,12 @@ def _refusal(held: HeldCall, *, fresh: bool) -> RefusedError:
     first = held.waits[0]
     return RefusedError(
         phrase(
-            "{field}: {rule} at character {offset}, brought by {origin}: a person must approve it. It waits "
-            "as {id}; `/mind quarantine` shows it.",
+            "{field}: {rule} at character {offset}, brought {by}: a person must approve it. It waits as {id}; "
+            "`/mind quarantine` shows it.",
             field=first.field,
             rule=first.rule,
             offset=first.offset,
-            origin=held.origin,
+            by=by(held.origin),
             id=held.id,
         ),
         reason=QUARANTINED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, JsonValue
 
-from persona_hooks.verbs import Outcome
+from persona_hooks.verbs import Outcome, Sentence
 
 
 class HeldItem(Outcome):
@@ -42,7 +42,7 @@ class Shown(Outcome):
     """
 
     item: HeldItem
-    found: tuple[str, ...]
+    found: tuple[Sentence, ...]
     arguments: dict[str, JsonValue] | None = Field(exclude=True)
 
 

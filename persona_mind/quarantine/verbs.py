@@ -58,7 +58,10 @@ class QuarantineVerbs:
         scope, _ = self.access.enter(call)
         _require_person(call)
         held = self.quarantine.read(scope, params.id)
-        found = tuple(f"{wait.field} breaks {wait.rule} at character {wait.offset}" for wait in held.waits)
+        found = tuple(
+            phrase("{field} breaks {rule} at character {offset}", field=wait.field, rule=wait.rule, offset=wait.offset)
+            for wait in held.waits
+        )
         return Shown(item=_item(held), found=found, arguments=held.arguments)
 
     def approve(self, call: Call, params: ApproveHeld) -> Approved:

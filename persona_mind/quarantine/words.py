@@ -6,6 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from persona_hooks.cards import Card
+from persona_hooks.speech import say, say_n, worded
+from persona_mind.kernel.wording import by
 from persona_store.hidden import visible
 
 if TYPE_CHECKING:
@@ -19,35 +21,37 @@ if TYPE_CHECKING:
 def waiting(outcome: Waiting) -> Card:
     """List what waits."""
     if not outcome.count:
-        return Card(title="Nothing waits for a person here.")
-    number = "1 call waits" if outcome.count == 1 else f"{outcome.count} calls wait"
+        return Card(title=say("Nothing waits for a person here."))
     return Card(
-        title=f"{number} for a person",
+        title=say_n("{number} call waits for a person", "{number} calls wait for a person", outcome.count),
         body=tuple(f"- [{item.id}] {_about(item)}" for item in outcome.items),
-        hint="`/mind quarantine show ID`, then `approve ID` or `drop ID`.",
+        hint=say("`/mind quarantine show ID`, then `approve ID` or `drop ID`."),
     )
 
 
 def shown(outcome: Shown) -> Card:
     """Show what is held, each line of it marked, so that no text can pass for a line of the card."""
     item = outcome.item
-    body = tuple(_lines(outcome.arguments)) if outcome.arguments is not None else ("It was done; its text is gone.",)
+    body = (
+        tuple(_lines(outcome.arguments)) if outcome.arguments is not None else (say("It was done; its text is gone."),)
+    )
     return Card(
-        title=f"Quarantine {item.id}: {_about(item)}",
+        title=say("Quarantine {id}: {about}", id=item.id, about=_about(item)),
         body=body,
-        detail=outcome.found,
+        detail=tuple(map(worded, outcome.found)),
         level="warning",
-        hint=f"`/mind quarantine approve {item.id}` does it, with its origin; `drop {item.id}` erases it.",
+        hint=say("`/mind quarantine approve {id}` does it, with its origin; `drop {id}` erases it.", id=item.id),
     )
 
 
 def approved(outcome: Approved) -> Card:
     """Say what came of an approval."""
     if outcome.changed == "no":
-        return Card(title=f"{outcome.id} was approved before.")
+        return Card(title=say("{id} was approved before.", id=outcome.id))
+    rules = ", ".join(outcome.rules)
     return Card(
-        title=f"Approved {outcome.id}: {outcome.did}",
-        detail=(f"It stays marked as brought by {outcome.origin}; excused: {', '.join(outcome.rules)}.",),
+        title=say("Approved {id}: {did}", id=outcome.id, did=outcome.did),
+        detail=(say("It stays marked as brought {by}; excused: {rules}.", by=by(outcome.origin), rules=rules),),
         level="success",
     )
 
@@ -55,13 +59,13 @@ def approved(outcome: Approved) -> Card:
 def dropped(outcome: Dropped) -> Card:
     """Say that it is gone."""
     if outcome.changed == "no":
-        return Card(title="Nothing of that name is in quarantine here.")
-    return Card(title=f"Dropped {outcome.id}; its text is erased.", level="success")
+        return Card(title=say("Nothing of that name is in quarantine here."))
+    return Card(title=say("Dropped {id}; its text is erased.", id=outcome.id), level="success")
 
 
 def _about(item: HeldItem) -> str:
-    state = f" · approved {item.approved_at}, not done" if item.approved_at else ""
-    return f"{item.verb} · by {item.origin} · {', '.join(item.rules)} · {item.held_at}{state}"
+    state = f" · {say('approved {at}, not done', at=item.approved_at)}" if item.approved_at else ""
+    return f"{item.verb} · {worded(by(item.origin))} · {', '.join(item.rules)} · {item.held_at}{state}"
 
 
 def _lines(arguments: dict[str, JsonValue]) -> Iterator[str]:

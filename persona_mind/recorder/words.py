@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card
+from persona_hooks.speech import phrase, say, say_n, worded
+from persona_mind.kernel.wording import moment, more, turns
 from persona_mind.recorder.tell import ENOUGH
 from persona_store.structure import inline
 
@@ -14,17 +16,33 @@ if TYPE_CHECKING:
     from persona_mind.recorder.tell import Described
 
 _KINDS: Final = {
-    "word": "words of the question",
-    "kin": "forms of its words",
-    "tag": "tags",
-    "when": "the time it names",
-    "told_when": "it tells a time",
-    "meaning": "likeness of meaning",
-    "prior": "kind",
-    "recency": "recency",
-    "repeats": "repeats another",
+    "word": phrase("words of the question"),
+    "kin": phrase("forms of its words"),
+    "tag": phrase("tags"),
+    "when": phrase("the time it names"),
+    "told_when": phrase("it tells a time"),
+    "meaning": phrase("likeness of meaning"),
+    "prior": phrase("kind"),
+    "recency": phrase("recency"),
+    "repeats": phrase("repeats another"),
+}
+_TIERS: Final = {
+    "persona": phrase("persona"),
+    "shared": phrase("shared"),
+    "project": phrase("project"),
+    "stm": phrase("stm"),
+    "long-term": phrase("long-term"),
+    "working": phrase("working"),
+    "objective": phrase("objective"),
+    "notes": phrase("notes"),
+    "backlog": phrase("backlog"),
 }
 LISTED: Final = 20
+
+
+def tier_word(tier: str) -> str:
+    """Return the phrase for where a memory stands, or what it counts as in a request."""
+    return _TIERS.get(tier, tier)
 
 
 def why(outcome: Why) -> Card:
@@ -34,20 +52,29 @@ def why(outcome: Why) -> Card:
     if outcome.unmatched is not None and outcome.unseen is not None:
         return _useless(outcome, outcome.unmatched, outcome.unseen)
     if outcome.turn is None:
-        return Card(title="No request with a memory in it has been recorded yet.")
+        return Card(title=say("No request with a memory in it has been recorded yet."))
     return _request(outcome)
 
 
 def _request(outcome: Why) -> Card:
-    when = (outcome.at or "")[:16].replace("T", " ")
-    left = [f"+{number} {kind} not shown" for kind, number in outcome.left.items()]
-    left += [f"{outcome.withheld} withheld: the stored text breaks a rule"] if outcome.withheld else []
-    left += [f"{outcome.gone} of its memories are no longer here"] if outcome.gone else []
+    gone = outcome.gone
+    left = [
+        say("+{number} {kind} not shown", number=number, kind=tier_word(kind)) for kind, number in outcome.left.items()
+    ]
+    left += (
+        [say("{number} withheld: the stored text breaks a rule", number=outcome.withheld)] if outcome.withheld else []
+    )
+    left += [say("{number} of its memories are no longer here", number=gone)] if gone else []
     return Card(
-        title=f"{_memories(len(outcome.items))} in the request of {when}, session {inline(outcome.session or '')}",
+        title=say(
+            "{memories} in the request of {when}, session {session}",
+            memories=_memories(len(outcome.items)),
+            when=moment(outcome.at or ""),
+            session=inline(outcome.session or ""),
+        ),
         body=tuple(_line(item, outcome.about.get(item.id)) for item in outcome.items),
         detail=tuple(left),
-        hint="`/mind why ID` tells what became of one; `/mind why --unused` which never help.",
+        hint=say("`/mind why ID` tells what became of one; `/mind why --unused` which never help."),
     )
 
 
@@ -55,56 +82,71 @@ def _memory(outcome: Why, used: Used) -> Card:
     uses = used.uses
     about = used.about
     body = [
-        f"shown in {uses.shown} of {_turns(uses.turns)}, in {uses.matched} because of what was asked",
-        f"recalled by the model in {_turns(uses.recalled)}",
-        *([f"last {uses.last[:16].replace('T', ' ')}"] if uses.last else []),
-        *(f"- {item.at[:16].replace('T', ' ')}: {_reason(item.item)}" for item in outcome.occasions),
+        say(
+            "shown in {shown} of {turns}, in {matched} because of what was asked",
+            shown=uses.shown,
+            turns=turns(uses.turns),
+            matched=uses.matched,
+        ),
+        say("recalled by the model in {turns}", turns=turns(uses.recalled)),
+        *([say("last {when}", when=moment(uses.last))] if uses.last else []),
+        *(f"- {moment(item.at)}: {_reason(item.item)}" for item in outcome.occasions),
     ]
-    title = f"{used.id} ({inline(about.mark)})" if about else used.id
-    return Card(title=title, body=((inline(about.line), *body) if about else tuple(body)))
+    title = f"{used.id} ({inline(worded(about.mark))})" if about else used.id
+    return Card(title=title, body=((inline(worded(about.line)), *body) if about else tuple(body)))
 
 
 def _useless(outcome: Why, unmatched: tuple[Used, ...], unseen: tuple[Used, ...]) -> Card:
+    recorded = turns(outcome.recorded)
     if outcome.recorded < ENOUGH:
         return Card(
-            title=f"Only {_turns(outcome.recorded)} recorded yet; after {ENOUGH} it can be told what never helps."
+            title=say(
+                "Only {turns} recorded yet; after {enough} it can be told what never helps.",
+                turns=recorded,
+                enough=ENOUGH,
+            )
         )
     body: list[str] = []
     for heading, found in (
-        ("Shown again and again, never because of what was asked:", unmatched),
-        ("Never shown:", unseen),
+        (say("Shown again and again, never because of what was asked:"), unmatched),
+        (say("Never shown:"), unseen),
     ):
         if found:
             body += [heading, *(_used(item) for item in found[:LISTED])]
-            body += [f"+{len(found) - LISTED} more"] if len(found) > LISTED else []
+            body += [more(len(found) - LISTED)] if len(found) > LISTED else []
     number = len(unmatched) + len(unseen)
-    title = f"{_memories(number)} never helped in {_turns(outcome.recorded)}"
-    return Card(title=title if number else f"Every memory has helped in {_turns(outcome.recorded)}.", body=tuple(body))
+    title = say("Every memory has helped in {turns}.", turns=recorded)
+    if number:
+        title = say_n(
+            "{number} memory never helped in {turns}",
+            "{number} memories never helped in {turns}",
+            number,
+            turns=recorded,
+        )
+    return Card(title=title, body=tuple(body))
 
 
 def _used(used: Used) -> str:
     about = used.about
-    text = f" ({inline(about.mark)}) {about.line}" if about else ""
-    return f"- [{used.id}]{text} · shown in {used.uses.shown} of {_turns(used.uses.turns)}"
+    text = f" ({inline(worded(about.mark))}) {worded(about.line)}" if about else ""
+    shown = say("shown in {shown} of {turns}", shown=used.uses.shown, turns=turns(used.uses.turns))
+    return f"- [{used.id}]{text} · {shown}"
 
 
 def _line(item: Item, about: Described | None) -> str:
-    text = f" ({inline(about.mark)}) {about.line}" if about else f" ({item.tier})"
+    text = f" ({inline(worded(about.mark))}) {worded(about.line)}" if about else f" ({worded(tier_word(item.tier))})"
     return f"- [{item.id}]{text} · {_reason(item)}"
 
 
 def _reason(item: Item) -> str:
-    by = "recalled by the model" if item.how == "recalled" else ""
+    recalled = say("recalled by the model") if item.how == "recalled" else ""
     if item.score is None or not item.terms:
-        return by or "stands there whatever is asked"
+        return recalled or say("stands there whatever is asked")
     ranked = sorted(item.terms.items(), key=lambda pair: -abs(pair[1]))
-    terms = ", ".join(f"{_KINDS.get(kind, kind)} {amount:+.2f}" for kind, amount in ranked if amount)
-    return f"{f'{by}, ' if by else ''}score {item.score:.2f}: {terms}"
+    terms = ", ".join(f"{worded(_KINDS.get(kind, kind))} {amount:+.2f}" for kind, amount in ranked if amount)
+    score = say("score {score}: {terms}", score=f"{item.score:.2f}", terms=terms)
+    return f"{recalled}, {score}" if recalled else score
 
 
 def _memories(number: int) -> str:
-    return f"{number} memory" if number == 1 else f"{number} memories"
-
-
-def _turns(number: int) -> str:
-    return f"{number} turn" if number == 1 else f"{number} turns"
+    return say_n("{number} memory", "{number} memories", number)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card, one_line
+from persona_hooks.speech import phrase, say, say_n, worded
+from persona_mind.kernel.wording import lines, more
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     )
 
 LISTED: Final = 20
-_NO_RETURN: Final = (
+_NO_RETURN: Final = phrase(
     "Capture, import, restoring and merging refuse it from now on; `/mind remember … --insist` takes it back. "
     "Backups that you made elsewhere keep it, and restoring one leaves it out."
 )
@@ -28,57 +30,84 @@ _NO_RETURN: Final = (
 
 def erased(outcome: Erasure) -> Card:
     """Say what went, and by path what still holds it."""
-    finished = (f"{_counted(outcome.finished, 'interrupted erasure')} completed.",) if outcome.finished else ()
+    finished = say_n(
+        "{number} interrupted erasure completed.", "{number} interrupted erasures completed.", outcome.finished
+    )
+    older = (finished,) if outcome.finished else ()
     if outcome.what == "nothing":
-        return Card(f"{outcome.id} was erased before; nothing of it is left here.", detail=finished, level="success")
-    title = f"Erased for good: the {outcome.what} {outcome.id}, from {_counted(len(outcome.files), 'file')}"
-    title += f" ({_counted(outcome.rows, 'row')})." if outcome.rows else "."
+        title = say("{id} was erased before; nothing of it is left here.", id=outcome.id)
+        return Card(title, detail=older, level="success")
+    files = _files(len(outcome.files))
+    title = say("{what}, from {files}.", what=_erased(outcome), files=files)
+    if outcome.rows:
+        rows = say_n("{number} row", "{number} rows", outcome.rows)
+        title = say("{what}, from {files} ({rows}).", what=_erased(outcome), files=files, rows=rows)
     return Card(
         title=title,
         body=tuple(_residue(outcome.left)),
-        detail=(_NO_RETURN, *finished),
+        detail=(worded(_NO_RETURN), *older),
         level="warning" if outcome.left else "success",
     )
+
+
+def _erased(outcome: Erasure) -> str:
+    match outcome.what:
+        case "fact":
+            return say("Erased for good: the fact {id}", id=outcome.id)
+        case "item":
+            return say("Erased for good: the item {id}", id=outcome.id)
+        case "note":
+            return say("Erased for good: the note {id}", id=outcome.id)
+        case _:
+            return say("Erased for good: the held call {id}", id=outcome.id)
 
 
 def backed_up(outcome: BackedUp) -> Card:
     """Say where the backup lies, and that it is not encrypted."""
     return Card(
-        title=f"Backed up {_counted(outcome.files, 'file')}.",
+        title=say("Backed up {files}.", files=_files(outcome.files)),
         body=(one_line(outcome.path),),
-        detail=("Only you can read it, but it is not encrypted. What is erased later stays in it.",),
+        detail=(say("Only you can read it, but it is not encrypted. What is erased later stays in it."),),
         level="success",
-        hint="`persona restore DIR` brings it back.",
+        hint=say("`persona restore DIR` brings it back."),
     )
 
 
 def listed(outcome: BackupsListed) -> Card:
     """List the backups inside the profile."""
     if not outcome.backups:
-        return Card(
-            "There is no backup yet.", hint="One is made each day after a conversation; `/mind backup` makes one."
-        )
+        hint = say("One is made each day after a conversation; `/mind backup` makes one.")
+        return Card(say("There is no backup yet."), hint=hint)
     return Card(
-        title=f"{_counted(len(outcome.backups), 'backup')} in {one_line(outcome.folder)}",
-        body=tuple(
-            f"{one.name}: {f'{one.made}, {one.files} files' if one.made else 'damaged'}" for one in outcome.backups
+        title=say_n(
+            "{number} backup in {folder}",
+            "{number} backups in {folder}",
+            len(outcome.backups),
+            folder=one_line(outcome.folder),
         ),
-        hint="`/mind restore NAME` says what one of them would bring back.",
+        body=tuple(
+            f"{one.name}: {f'{one.made}, {_files(one.files)}' if one.made else say('damaged')}"
+            for one in outcome.backups
+        ),
+        hint=say("`/mind restore NAME` says what one of them would bring back."),
     )
 
 
 def brought_back(outcome: BroughtBack) -> Card:
     """Say what came back, what stayed out and where the replaced state is kept."""
-    number = _counted(len(outcome.documents), "document")
-    detail = [f"{_counted(outcome.withheld, 'row')} stayed out: erased since."] if outcome.withheld else []
-    detail += (
-        [f"As they were, since the backup does not know them: {len(outcome.untouched)}."] if outcome.untouched else []
-    )
-    detail += [f"What this replaced is kept as {outcome.kept}."] if outcome.kept else []
+    out = say_n("{number} row stayed out: erased since.", "{number} rows stayed out: erased since.", outcome.withheld)
+    untouched = say("As they were, since the backup does not know them: {number}.", number=len(outcome.untouched))
+    title = say("Everything is already as the backup holds it.")
+    if outcome.documents:
+        title = say_n("Restored {number} document.", "Restored {number} documents.", len(outcome.documents))
     return Card(
-        title=f"Restored {number}." if outcome.documents else "Everything is already as the backup holds it.",
+        title=title,
         body=_some(outcome.documents),
-        detail=tuple(detail),
+        detail=lines(
+            out if outcome.withheld else "",
+            untouched if outcome.untouched else "",
+            say("What this replaced is kept as {name}.", name=outcome.kept) if outcome.kept else "",
+        ),
         level="success",
     )
 
@@ -86,34 +115,35 @@ def brought_back(outcome: BroughtBack) -> Card:
 def merged(outcome: Merged) -> Card:
     """Say what became of each conflict copy."""
     if not outcome.copies:
-        return Card("There are no conflict copies.")
+        return Card(say("There are no conflict copies."))
     unread = sum(not copy.merged for copy in outcome.copies)
     return Card(
-        title=f"Merged {_counted(len(outcome.copies) - unread, 'conflict copy', 'conflict copies')}.",
+        title=say_n("Merged {number} conflict copy.", "Merged {number} conflict copies.", len(outcome.copies) - unread),
         body=tuple(map(_copy, outcome.copies)),
         level="warning" if unread else "success",
     )
 
 
 def _copy(copy: TakenIn) -> str:
+    path = one_line(copy.path)
     if not copy.merged:
-        return f"{one_line(copy.path)}: cannot be read; it lies where it was"
-    out = f", {copy.withheld} left out as erased" if copy.withheld else ""
-    return f"{one_line(copy.path)}: {copy.added} added to {one_line(copy.document)}{out}"
+        return say("{path}: cannot be read; it lies where it was", path=path)
+    added = say("{path}: {number} added to {document}", path=path, number=copy.added, document=one_line(copy.document))
+    return f"{added}, {say('{number} left out as erased', number=copy.withheld)}" if copy.withheld else added
 
 
 def _residue(left: Sequence[Left]) -> Iterator[str]:
     if not left:
-        yield "No file that was searched still holds it."
+        yield say("No file that was searched still holds it.")
         return
-    yield "These still hold it, or could not be searched:"
-    yield from _some(tuple(f"{one.path}{'' if one.outside else ' (in the profile)'}" for one in left))
+    yield say("These still hold it, or could not be searched:")
+    yield from _some(tuple(one.path if one.outside else say("{path} (in the profile)", path=one.path) for one in left))
 
 
-def _some(lines: Sequence[str]) -> tuple[str, ...]:
-    more = (f"+{len(lines) - LISTED} more",) if len(lines) > LISTED else ()
-    return (*(f"  {one_line(line)}" for line in lines[:LISTED]), *more)
+def _some(paths: Sequence[str]) -> tuple[str, ...]:
+    rest = (more(len(paths) - LISTED),) if len(paths) > LISTED else ()
+    return (*(f"  {one_line(path)}" for path in paths[:LISTED]), *rest)
 
 
-def _counted(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or f'{one}s'}"
+def _files(number: int) -> str:
+    return say_n("{number} file", "{number} files", number)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card, one_line, quoted
+from persona_hooks.speech import phrase, say, say_n, worded
+from persona_mind.kernel.wording import lines, moment, more, turns, withheld
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,59 +15,64 @@ if TYPE_CHECKING:
     from persona_mind.sessions.outcomes import Quote, TurnOpened
     from persona_mind.sessions.service import Found
 
-_WHO: Final[dict[Speaker, str]] = {"user": "you", "model": "the model"}
+_WHO: Final[dict[Speaker, str]] = {"user": phrase("you"), "model": phrase("the model")}
 
 
 def told(found: Found, quotes: Sequence[Quote]) -> Card:
     """List what was said."""
-    unread = f"{found.unread} session logs could not be read" if found.unread else ""
-    older = f"{found.older} older conversations are not searched" if found.older else ""
-    if not found.known:
-        return Card(title="There is no past conversation of this project to look in.", detail=_lines(unread))
-    if not quotes:
-        return Card(
-            title="Nothing that was said in past conversations matches.",
-            detail=_lines(unread, older),
-            hint="Try other words.",
+    missing = lines(
+        say_n("{number} session log could not be read", "{number} session logs could not be read", found.unread)
+        if found.unread
+        else "",
+        say_n(
+            "{number} older conversation is not searched", "{number} older conversations are not searched", found.older
         )
-    some = len(quotes) < found.total
+        if found.older
+        else "",
+    )
+    if not found.known:
+        title = say("There is no past conversation of this project to look in.")
+        return Card(title=title, detail=missing[:1] if found.unread else ())
+    if not quotes:
+        title = say("Nothing that was said in past conversations matches.")
+        return Card(title=title, detail=missing, hint=say("Try other words."))
+    count, total = len(quotes), found.total
     clipped = sum(not item.whole and not item.withheld for item in quotes)
-    withheld = sum(bool(item.withheld) for item in quotes)
+    unsafe = sum(bool(item.withheld) for item in quotes)
+    title = say_n("{number} turn recalled", "{number} turns recalled", count)
+    if count < total:
+        title = say("{count} of {turns} recalled", count=count, turns=turns(total))
+    whole = say(
+        "{turns} shown in part; sessions.read (/mind session SESSION TURN) shows one whole", turns=turns(clipped)
+    )
     return Card(
-        title=f"{len(quotes)} of {found.total} turns recalled" if some else f"{_turns(len(quotes))} recalled",
+        title=title,
         body=tuple(map(_line, quotes)),
-        detail=_lines(
-            f"+{found.total - len(quotes)} more" if some else "",
-            f"{_turns(withheld)} withheld: the text breaks a rule" if withheld else "",
-            f"{_turns(clipped)} shown in part; sessions.read (/mind session SESSION TURN) shows one whole"
-            if clipped
-            else "",
-            unread,
-            older,
+        detail=lines(
+            more(total - count),
+            say("{turns} withheld: the text breaks a rule", turns=turns(unsafe)) if unsafe else "",
+            whole if clipped else "",
+            *missing,
         ),
     )
 
 
 def opened(outcome: TurnOpened) -> Card:
     """Show one turn whole, among its neighbours."""
-    who = "You" if outcome.role == "user" else "The model"
-    when = f", {outcome.at[:16].replace('T', ' ')}" if outcome.at else ""
-    body = (f"[withheld: {outcome.withheld}]",) if outcome.withheld else quoted(outcome.text)
-    around = (("Around it:", *map(_line, outcome.around))) if outcome.around else ()
-    return Card(title=f"{who} in session {one_line(outcome.session)}{when}", body=body, detail=around)
+    session = one_line(outcome.session)
+    title = say("The model in session {session}", session=session)
+    if outcome.role == "user":
+        title = say("You in session {session}", session=session)
+    when = f", {moment(outcome.at)}" if outcome.at else ""
+    body = (withheld(outcome.withheld),) if outcome.withheld else quoted(outcome.text)
+    around = ((say("Around it:"), *map(_line, outcome.around))) if outcome.around else ()
+    return Card(title=f"{title}{when}", body=body, detail=around)
 
 
 def _line(quote: Quote) -> str:
     cited = quote.cited
-    when = f"{cited.at[:16].replace('T', ' ')}, " if cited.at else ""
-    who = f"{_WHO[cited.role]}{', not the user' if quote.directive else ''}"
-    text = f"[withheld: {quote.withheld}]" if quote.withheld else quote.text or "(too long to show in part; read it)"
-    return f"- [{one_line(cited.session)} {one_line(cited.turn)}] ({when}{who}) {text}"
-
-
-def _turns(number: int) -> str:
-    return f"{number} turn" if number == 1 else f"{number} turns"
-
-
-def _lines(*lines: str) -> tuple[str, ...]:
-    return tuple(line for line in lines if line)
+    when = f"{moment(cited.at)}, " if cited.at else ""
+    who = _WHO[cited.role]
+    said = say("{who}, not the user", who=who) if quote.directive else worded(who)
+    text = withheld(quote.withheld) if quote.withheld else quote.text or say("(too long to show in part; read it)")
+    return f"- [{one_line(cited.session)} {one_line(cited.turn)}] ({when}{said}) {text}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import PersonaError
+from persona_hooks.speech import say
 
 if TYPE_CHECKING:
     from persona_hooks.ports import Session, Ui
@@ -46,8 +47,10 @@ class Counts:
         now, home = self.backlog.now(), scope.project.home
         long = len(self.views.view(scope, ("persona", "shared"), now).facts)
         if home:
-            return f"{KEY} {long}L" if long else None
+            return say("mind {long}L", long=long) if long else None
         long += len(self.views.view(scope, ("project",), now).facts)
         working = len(self.views.view(scope, ("stm",), now).facts)
         items = len(self.backlog.own(scope))
-        return f"{KEY} {long}L·{working}S · backlog {items}" if long or working or items else None
+        if not (long or working or items):
+            return None
+        return say("mind {long}L·{working}S · backlog {items}", long=long, working=working, items=items)

@@ -7,11 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import PersonaError
+from persona_hooks.speech import phrase
 from persona_mind.backlog.lines import shown as shown_item
 from persona_mind.facts.shown import shown as shown_fact
 from persona_mind.facts.words import mark
+from persona_mind.kernel.wording import state_word
 from persona_mind.recall.part import part
 from persona_mind.recorder.tell import Described, Known
+from persona_mind.recorder.words import tier_word
 from persona_store.structure import inline
 
 if TYPE_CHECKING:
@@ -71,20 +74,22 @@ class Describing:
 
 def _fact(held: Held) -> Described:
     out = shown_fact(held)
-    return Described(f"{held.tier} {mark(out, told=False)}", _line(out.text, out.withheld))
+    return Described(
+        phrase("{tier} {mark}", tier=tier_word(held.tier), mark=mark(out, told=False)), _line(out.text, out.withheld)
+    )
 
 
 def _note(show: Callable[[Note], ShownNote], note: Note) -> Described:
     out = show(note)
-    return Described(f"noted here: {out.mark}", _line(out.text, out.withheld))
+    return Described(phrase("noted here: {mark}", mark=out.mark), _line(out.text, out.withheld))
 
 
 def _item(item: Item, now: datetime) -> Described:
     out = shown_item(item, now)
-    return Described(f"backlog {out.state}", _line(out.text, out.withheld))
+    return Described(phrase("backlog {state}", state=state_word(out.state)), _line(out.text, out.withheld))
 
 
 def _line(text: str, withheld: str) -> str:
     if withheld:
-        return f"[withheld: {withheld}]"
-    return part(inline(text), EXCERPT)[0] or "(too long to show in part)"
+        return phrase("[withheld: {rule}]", rule=withheld)
+    return part(inline(text), EXCERPT)[0] or phrase("(too long to show in part)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from persona_hooks.verbs import Outcome
+from persona_hooks.verbs import Outcome, Sentence
 
 
 class Overview(Outcome):
@@ -29,7 +29,7 @@ class Overview(Outcome):
     waiting: int
     home: bool
     block: str = Field(default="", exclude=True)
-    notice: str | None = Field(default=None, exclude=True)
+    notice: Sentence | None = Field(default=None, exclude=True)
 
 
 class Switched(Outcome):

@@ -6,11 +6,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card
-from persona_hooks.speech import say
+from persona_hooks.speech import message, phrase, say, say_n, worded
 from persona_mind.kernel.compared import VECTORS
 from persona_mind.kernel.settings import ENABLED
+from persona_mind.kernel.wording import lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from persona_mind.health.outcomes import Meaning, Report, Store
@@ -19,73 +21,121 @@ if TYPE_CHECKING:
 _FENCE: Final = re.compile(r"</?persona-mind-[0-9a-f]+[ >]|$")
 
 LACKING: Final = {
-    "journal": "the session log takes no entries: notes, cards and the switch do not last",
-    "branches": "the session log has no branches: notes follow the whole session",
-    "ui": "nobody can be shown a notice: cards stand in the log only",
-    "models": "no model can be asked: reviews are done by hand",
-    "tools": "the model cannot call memory: it is used by command only",
-    "injection": "nothing reaches the model's request: recall by command or tool",
-    "scheduler": "no timers: reminders show at the next turn",
+    "journal": phrase("the session log takes no entries: notes, cards and the switch do not last"),
+    "branches": phrase("the session log has no branches: notes follow the whole session"),
+    "ui": phrase("nobody can be shown a notice: cards stand in the log only"),
+    "models": phrase("no model can be asked: reviews are done by hand"),
+    "tools": phrase("the model cannot call memory: it is used by command only"),
+    "injection": phrase("nothing reaches the model's request: recall by command or tool"),
+    "scheduler": phrase("no timers: reminders show at the next turn"),
 }
 
 
-_EXTRA: Final = {"absent": "; the extra `classifier` adds one", "ready": ""}
+_STATES: Final = {
+    "not created": phrase("not created"),
+    "ok": phrase("ok"),
+    "invalid": phrase("invalid"),
+    "unusable": phrase("unusable"),
+}
+_WEIGHTS: Final = {"note": phrase("note"), "warning": phrase("warning"), "error": phrase("error")}
 
 
 def first_run(root: Path) -> str:
-    """Return what a person is told before anything was ever stored."""
-    return (
-        f"Memory is stored in {root}. Selected lines go to the model you configure; nothing else leaves this machine. "
-        "`/mind off` stops it."
+    """Return what a person is told before anything was ever stored, as a phrase."""
+    return phrase(
+        "Memory is stored in {root}. Selected lines go to the model you configure; nothing else leaves this machine. "
+        "`/mind off` stops it.",
+        root=root,
     )
 
 
 def overview(outcome: Overview) -> Card:
     """Show counts, then what the model is given, without the fence that is meant for models only."""
-    who = outcome.persona or "no persona"
-    project = " · home is no project" if outcome.home else f" · project {outcome.project} · working {outcome.working}"
-    project += "" if outcome.home else f" · backlog {outcome.backlog}"
+    who = outcome.persona or phrase("no persona")
+    title = say("Mind of {who}: long-term {long} · home is no project", who=who, long=outcome.long)
+    if not outcome.home:
+        title = say(
+            "Mind of {who}: long-term {long} · project {project} · working {working} · backlog {backlog}",
+            who=who,
+            long=outcome.long,
+            project=outcome.project,
+            working=outcome.working,
+            backlog=outcome.backlog,
+        )
+    notice = worded(outcome.notice or "") or _listed(outcome)
     return Card(
-        title=f"Mind of {who}: long-term {outcome.long}{project}",
-        body=tuple(line for line in outcome.block.split("\n") if not _FENCE.match(line)) or ("(empty)",),
-        hint=" ".join(text for text in (_waiting(outcome.waiting), outcome.notice or _listed(outcome)) if text),
+        title=title,
+        body=tuple(line for line in outcome.block.split("\n") if not _FENCE.match(line)) or (say("(empty)"),),
+        hint=" ".join(lines(_waiting(outcome.waiting), notice)),
     )
 
 
 def _listed(outcome: Overview) -> str:
-    return "`/mind recall` lists facts with their ids." if outcome.block else ""
+    return say("`/mind recall` lists facts with their ids.") if outcome.block else ""
 
 
 def report(outcome: Report) -> Card:
     """Say how the mind fares, one line a matter."""
-    home = " (home: no project; nothing of a project is injected here)" if outcome.home else ""
-    capture = dict(outcome.settings).get("mind.capture", "default")
-    lines = [
-        f"memory: {outcome.root}",
-        f"host: {outcome.host}",
-        f"this session: {'on' if outcome.enabled else 'off'}; lasting setting: {ENABLED}",
-        f"owner: {outcome.persona or 'no persona'} ({outcome.segment}), named by {outcome.provider}",
-        f"cwd: {outcome.cwd}",
-        f"project: {outcome.project}{home}",
-        f"project files: {outcome.slug}",
-        (
-            f"capture: {outcome.capture} ({capture}); PI_PERSONA_MIND_CAPTURE overrides; "
-            f"hints {'on' if outcome.nudge else 'off'}"
-        ),
+    told = [
+        *_place(outcome),
         *(_store(store) for store in outcome.stores),
-        f"waiting for a person: {outcome.waiting} (`/mind quarantine`)",
-        f"second opinion on what strangers bring: {outcome.second_opinion}{_EXTRA.get(outcome.second_opinion, '')}",
-        f"comparing meanings: {_meaning(outcome.meaning)}",
-        f"latest daily backup: {outcome.backup or 'none yet'} (`/mind backups`)",
-        *(f"safekeeping, {found.weight}: {found.path}: {found.word}: {found.advice}" for found in outcome.findings),
-        *(f"lacking: {item}" for item in outcome.lacking),
-        *(f"warning: {item}" for item in outcome.warnings),
+        say("waiting for a person: {number} (`/mind quarantine`)", number=outcome.waiting),
+        _opinion(outcome.second_opinion),
+        say("comparing meanings: {state}", state=_meaning(outcome.meaning)),
+        say("latest daily backup: {name} (`/mind backups`)", name=outcome.backup or phrase("none yet")),
+        *(
+            say(
+                "safekeeping, {weight}: {path}: {word}: {advice}",
+                weight=_WEIGHTS[found.weight],
+                path=found.path,
+                word=found.word,
+                advice=found.advice,
+            )
+            for found in outcome.findings
+        ),
+        *(say("lacking: {what}", what=item) for item in outcome.lacking),
+        *(say("warning: {what}", what=item) for item in outcome.warnings),
     ]
-    if not outcome.warnings:
-        lines.append("warnings: none")
     number = len(outcome.warnings)
-    title = "Mind: healthy" if not number else f"Mind: {number} warning{'s' if number > 1 else ''}"
-    return Card(title=title, body=tuple(lines), level="warning" if number else "success")
+    if not number:
+        return Card(title=say("Mind: healthy"), body=(*told, say("warnings: none")), level="success")
+    return Card(
+        title=say_n("Mind: {number} warning", "Mind: {number} warnings", number), body=tuple(told), level="warning"
+    )
+
+
+def _place(outcome: Report) -> Iterator[str]:
+    yield say("memory: {root}", root=outcome.root)
+    yield say("host: {name}", name=outcome.host)
+    switch = _switch(on=outcome.enabled)
+    yield say("this session: {switch}; lasting setting: {setting}", switch=switch, setting=ENABLED)
+    who = outcome.persona or phrase("no persona")
+    yield say(
+        "owner: {who} ({segment}), named by {provider}", who=who, segment=outcome.segment, provider=outcome.provider
+    )
+    yield say("cwd: {path}", path=outcome.cwd)
+    home = say("(home: no project; nothing of a project is injected here)")
+    project = say("project: {path}", path=outcome.project)
+    yield f"{project} {home}" if outcome.home else project
+    yield say("project files: {name}", name=outcome.slug)
+    yield say(
+        "capture: {mode} ({source}); PI_PERSONA_MIND_CAPTURE overrides; hints {switch}",
+        mode=outcome.capture,
+        source=dict(outcome.settings).get("mind.capture") or phrase("default"),
+        switch=_switch(on=outcome.nudge),
+    )
+
+
+def _switch(*, on: bool) -> str:
+    return phrase("on") if on else phrase("off")
+
+
+def _opinion(state: str) -> str:
+    if state == "absent":
+        return say("second opinion on what strangers bring: absent; the extra `classifier` adds one")
+    if state == "ready":
+        return say("second opinion on what strangers bring: ready")
+    return say("second opinion on what strangers bring: {state}", state=state)
 
 
 def _meaning(found: Meaning | None) -> str:
@@ -106,29 +156,55 @@ def _meaning(found: Meaning | None) -> str:
 
 def switched(outcome: Switched) -> Card:
     """Say what the switch stands on, for how long, and how to make it last."""
-    state, other = ("on", "off") if outcome.enabled else ("off", "on")
-    did = "is" if outcome.changed == "yes" else "was already"
-    rest = "" if outcome.enabled else " Nothing is captured, injected, read or written."
-    lasting = f"`{ENABLED}` in persona/settings.json is the lasting setting."
-    if outcome.shared:
-        where = "for commands in this directory"
-        held = f"It holds for all of them without --session, and not for conversations, until `/mind {other}`."
+    lasting = say("`{setting}` in persona/settings.json is the lasting setting.", setting=ENABLED)
+    if not outcome.shared:
+        held = say("It holds for this session.")
+    elif outcome.enabled:
+        held = say("It holds for all of them without --session, and not for conversations, until `/mind off`.")
     else:
-        where, held = "in this session", "It holds for this session."
-    kept = () if outcome.durable else ("This session's log is not in a file yet, so a restart forgets the switch.",)
-    return Card(f"Memory {did} {state} {where}.{rest}", detail=kept, hint=f"{held} {lasting}", level="success")
+        held = say("It holds for all of them without --session, and not for conversations, until `/mind on`.")
+    kept = say("This session's log is not in a file yet, so a restart forgets the switch.")
+    return Card(
+        " ".join(
+            lines(
+                say(_NOW[outcome.changed == "yes", outcome.enabled, outcome.shared]),
+                "" if outcome.enabled else say("Nothing is captured, injected, read or written."),
+            )
+        ),
+        detail=() if outcome.durable else (kept,),
+        hint=f"{held} {lasting}",
+        level="success",
+    )
+
+
+_NOW: Final = {
+    (True, True, True): message("Memory is on for commands in this directory."),
+    (True, True, False): message("Memory is on in this session."),
+    (True, False, True): message("Memory is off for commands in this directory."),
+    (True, False, False): message("Memory is off in this session."),
+    (False, True, True): message("Memory was already on for commands in this directory."),
+    (False, True, False): message("Memory was already on in this session."),
+    (False, False, True): message("Memory was already off for commands in this directory."),
+    (False, False, False): message("Memory was already off in this session."),
+}
+"""What is said of the switch: whether it was turned, whether it is on, whether commands share it."""
 
 
 def _waiting(number: int) -> str:
     if not number:
         return ""
-    return f"{'1 call waits' if number == 1 else f'{number} calls wait'} for you: `/mind quarantine`."
+    return say_n(
+        "{number} call waits for you: `/mind quarantine`.", "{number} calls wait for you: `/mind quarantine`.", number
+    )
 
 
 def _store(store: Store) -> str:
-    parts = [f"{store.entries} entries"] if store.state != "not created" else []
-    parts += [f"{store.unreadable} unreadable, kept as they are"] if store.unreadable else []
-    parts += [f"{store.withheld} withheld"] if store.withheld else []
-    parts += [store.detail] if store.detail else []
+    created = store.state != "not created"
+    parts = lines(
+        say_n("{number} entry", "{number} entries", store.entries) if created else "",
+        say("{number} unreadable, kept as they are", number=store.unreadable) if store.unreadable else "",
+        say("{number} withheld", number=store.withheld) if store.withheld else "",
+        worded(store.detail),
+    )
     told = f" ({', '.join(parts)})" if parts else ""
-    return f"{store.name}: {store.state}{told} — {store.path}"
+    return f"{worded(store.name)}: {worded(_STATES[store.state])}{told} — {store.path}"
