@@ -9,6 +9,7 @@ import importlib
 import json
 import os
 import pickle
+import random
 import select
 import shutil
 import signal
@@ -176,6 +177,7 @@ def injure(
     every: int = 1,
     stop_at: int = 0,
     first: int = 0,
+    sample: int = 0,
 ) -> Report:
     """Run the whole battery.
 
@@ -186,6 +188,7 @@ def injure(
         every: Take each n-th point only, for a quick look, or to share the points among processes.
         stop_at: Give up after so many violations; 0 means never.
         first: The first point that is taken, counted from 0.
+        sample: Take so many of these only, always the same ones; 0 means all.
     """
     template = scratch / "template"
     template.mkdir(mode=0o700)
@@ -196,7 +199,10 @@ def injure(
         _must(healthy, "healthy run")
         after = _look(operation, root)
     report = Report(operation.name)
-    for plan in plans(list(healthy.log), kinds)[first::every]:
+    wanted = plans(list(healthy.log), kinds)[first::every]
+    if sample:
+        wanted = random.Random(operation.name).sample(wanted, min(sample, len(wanted)))
+    for plan in wanted:
         with copied(template, scratch) as root:
             outcome = child(partial(operation.run, root), Shim(str(root), plan), _prepared(operation, root))
             _judge(operation, root, plan, outcome, (before, after), healthy.log[plan.at], report)
