@@ -10,8 +10,10 @@ from persona_hooks.reference import markdown
 from persona_host.adapters.claude_code import files as claude_code
 from persona_host.adapters.pi.files import manifest_text
 from persona_host.headless import headless_runtime
+from persona_host.hosts import table
 
 ROOT = Path(__file__).resolve().parent.parent
+BEGIN, END = "<!-- from Capabilities, by make docs -->", "<!-- end -->"
 
 
 def main() -> int:
@@ -21,6 +23,7 @@ def main() -> int:
         registry = runtime.registry
         generated = {
             ROOT / "docs/commands.md": markdown(registry),
+            ROOT / "docs/hosts.md": _with_table((ROOT / "docs/hosts.md").read_text("utf-8")),
             ROOT / "persona_host/adapters/pi/bundle/manifest.json": manifest_text(runtime),
             **{claude_code.BUNDLE / name: text for name, text in claude_code.commands(registry).items()},
         }
@@ -34,6 +37,15 @@ def main() -> int:
         path.write_text(generated[path], "utf-8")
         sys.stdout.write(f"wrote {path.relative_to(ROOT)}\n")
     return 0
+
+
+def _with_table(page: str) -> str:
+    """Return the page with the table of what hosts can do in its place, between two comments."""
+    before, _, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not end:
+        sys.exit(f"docs/hosts.md must hold {BEGIN!r} and {END!r}")
+    return f"{before}{BEGIN}\n{table()}{END}{after}"
 
 
 if __name__ == "__main__":

@@ -2,44 +2,36 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from persona_hooks.cards import Card
 from persona_hooks.errors import NotFoundError, PersonaError
-from persona_hooks.ports import Capabilities
+from persona_hooks.speech import phrase
 from persona_hooks.verbs import Answer
-from persona_host.adapters.mcp.serve import CAPABILITIES as MCP
+from persona_host.adapters import checking
+from persona_host.adapters.installing import Target
 from persona_host.embedded.choice import HOW, facts
 from persona_host.embedded.shelf import Shelf
 from persona_host.helping import in_shell
-from persona_host.oneshot import CAPABILITIES, opened, printed
+from persona_host.hosts import HOSTS, lacking
+from persona_host.oneshot import opened, printed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from persona_hooks.cards import Level
+    from persona_hooks.verbs import AnyVerb
     from persona_host.embedded.models import HostModels
     from persona_host.place import Place
     from persona_host.runtime import Runtime
 
-HOSTS = {
-    "command-line": CAPABILITIES,
-    "embedded": Capabilities(),
-    "pi": Capabilities(),
-    "mcp": MCP,
-}
-COSTS = {
-    "journal": "cards and notes are not kept with the conversation",
-    "branches": "notes cannot follow a branch of the conversation",
-    "ui": "cards and notices are not shown as they come",
-    "models": "no extraction and no automatic review",
-    "tools": "the model cannot save or look up memory by itself",
-    "injection": "memory reaches the model only when it asks for it",
-    "scheduler": "wakes and reviews wait for the next command",
-}
 ROLES = ("default", "routing", "flash")
 MALFORMED = "(malformed)"
 """How the companion marks the source of a setting that it could not read."""
+COMMAND_LINE = "command-line"
+_COLUMNS = 78
+_MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
 SHOWN = frozenset({"agent directory", "settings", "sessions", "working directory"})
 """The paths that the card lists; the checks tell of the others."""
 
@@ -47,13 +39,16 @@ SHOWN = frozenset({"agent directory", "settings", "sessions", "working directory
 def doctor(place: Place, host: str, *, as_json: bool, plain: bool) -> int:
     """Print the report for ``host`` and return the exit status: 1 where a plugin failed or memory is refused.
 
-    Memory that a person turned off is no fault.
+    Memory that a person turned off is no fault, nor is a host that ours is not installed into. One that it is installed
+    into and that cannot run it is.
 
     Raises:
         NotFoundError: There is no host of that name.
     """
     if host not in HOSTS:
-        raise NotFoundError(f"--host: known here are {', '.join(sorted(HOSTS))}.", reason="unknown_host")
+        raise NotFoundError(
+            phrase("--host: known here are {listed}.", listed=", ".join(sorted(HOSTS))), reason="unknown_host"
+        )
     with opened(place) as (runtime, models):
         report = examine(runtime, models, place, host)
     return printed(_answer(report), as_json=as_json, plain=plain)
@@ -61,7 +56,7 @@ def doctor(place: Place, host: str, *, as_json: bool, plain: bool) -> int:
 
 def examine(runtime: Runtime, models: HostModels, place: Place, host: str) -> dict[str, Any]:
     """Return the report as JSON values; it holds no text of a memory."""
-    capabilities = HOSTS[host]._asdict()
+    target = Target(place.agent_dir, place.environ, lambda: runtime, home=place.home)
     return {
         "host": host,
         "owner": _owner(runtime),
@@ -69,11 +64,12 @@ def examine(runtime: Runtime, models: HostModels, place: Place, host: str) -> di
         "off": runtime.off(),
         "plugins": [state._asdict() for state in runtime.states()],
         "problems": [f"{plugin}: {what}" for plugin, what in runtime.problems],
-        "lacking": {name: COSTS[name] for name, there in capabilities.items() if not there},
+        "lacking": lacking(host),
+        "installation": [found._asdict() for found in checking.check(host, target)],
         "models": {role: facts(models.roles.choice(role)) for role in (*ROLES, *_unknown(models))},
         "unknownRoles": _unknown(models),
         "unreadable": any(setting.source.endswith(MALFORMED) for setting in runtime.settings().values()),
-        "checks": _checks(runtime),
+        "checks": _checks(runtime, host),
         "paths": {name: {"path": str(path), "exists": path.exists()} for name, path in _paths(place).items()},
     }
 
@@ -86,13 +82,22 @@ def _owner(runtime: Runtime) -> dict[str, Any]:
     return {"ready": True, "persona": owner.persona, "provider": owner.provider, "leg": owner.leg}
 
 
-def _checks(runtime: Runtime) -> list[dict[str, Any]]:
+def _checks(runtime: Runtime, host: str) -> list[dict[str, Any]]:
     """Return what the plugins' own doctors say: their verbs of that name."""
     doctors = [verb for verb in runtime.registry.shown_to("script") if verb.action == "doctor"]
     answers = [
-        runtime.call(verb.name, {}, session=runtime.session, origin="user", audience="script") for verb in doctors
+        (verb, runtime.call(verb.name, {}, session=runtime.session, origin="user", audience="script"))
+        for verb in doctors
     ]
-    return [{"verb": answer.verb, "ok": answer.ok, "text": answer.text} for answer in answers]
+    return [{"verb": verb.name, "ok": answer.ok, "text": _told(verb, answer, host)} for verb, answer in answers]
+
+
+def _told(verb: AnyVerb, answer: Answer, host: str) -> str:
+    """Return a doctor's words without what it says of the command line, where another host was asked about."""
+    outcome = answer.outcome
+    if outcome is None or host == COMMAND_LINE or "lacking" not in type(outcome).model_fields:
+        return answer.text
+    return str(verb.words(outcome.model_copy(update={"host": host, "lacking": ()})).text())
 
 
 def _unknown(models: HostModels) -> list[str]:
@@ -113,10 +118,11 @@ def _paths(place: Place) -> dict[str, Path]:
 def _answer(report: dict[str, Any]) -> Answer:
     title, level = _verdict(report)
     checks = [check for check in report["checks"] if check["text"] != report["owner"].get("message")]
-    lines = [*_owner_lines(report), *_plugin_lines(report), *_lacking_lines(report), *_model_lines(report)]
+    lines = [*_owner_lines(report), *_plugin_lines(report), *_lacking_lines(report)]
+    lines += [*_installation_lines(report), *_model_lines(report)]
+    where = ", run from the command line" if report["host"] == COMMAND_LINE else ""
     for check in checks:
-        lines += [f"{check['verb']}, run from the command line:"]
-        lines += [f"  {line}" for line in check["text"].splitlines()]
+        lines += [f"{check['verb']}{where}:", *(f"  {line}" for line in check["text"].splitlines())]
     lines += ["Paths:", *(_path_line(name, entry) for name, entry in report["paths"].items() if name in SHOWN)]
     card = in_shell(Card(title, tuple(lines), level=level), everywhere=True)
     return Answer("doctor", ok=level != "error", changed="no", card=card, details=report)
@@ -126,8 +132,11 @@ def _verdict(report: dict[str, Any]) -> tuple[str, Level]:
     """Return what matters most, and how much: an error where something is at fault, a warning where it was chosen."""
     states: list[dict[str, Any]] = report["plugins"]
     bad = [state["name"] for state in states if state["state"] != "loaded"]
+    broken = [found["name"] for found in report["installation"] if found["state"] == "error"]
     if bad:
         return f"Trouble with {', '.join(bad)}.", "error"
+    if broken:
+        return f"{report['host']} cannot use memory as it is installed: {', '.join(broken)}.", "error"
     if report["disabled"]:
         return "Memory is off: PI_PERSONA_DISABLE is set.", "warning"
     if report["off"]:
@@ -148,16 +157,23 @@ def _plugin_lines(report: dict[str, Any]) -> list[str]:
     for state in report["plugins"]:
         detail = f": {state['detail']}" if state["detail"] else ""
         lines.append(f"  {state['name']}  {state['state']}{detail}")
-        lines += [f"    {', '.join(state['hooks'])}"] if state["hooks"] else []
+        lines += wrap(", ".join(state["hooks"]), _COLUMNS, initial_indent="    ", subsequent_indent="    ")
     problems = report["problems"]
     return [*lines, *(["Problems on the bus:", *(f"  {item}" for item in problems)] if problems else [])]
 
 
 def _lacking_lines(report: dict[str, Any]) -> list[str]:
-    lacking = report["lacking"]
-    if not lacking:
+    missing = report["lacking"]
+    if not missing:
         return [f"The host {report['host']} lacks nothing."]
-    return [f"The host {report['host']} lacks:", *(f"  {name}: {cost}" for name, cost in lacking.items())]
+    return [f"The host {report['host']} lacks:", *(f"  {name}: {cost}" for name, cost in missing.items())]
+
+
+def _installation_lines(report: dict[str, Any]) -> list[str]:
+    found: list[dict[str, str]] = report["installation"]
+    if not found:
+        return []
+    return ["Installation:", *(f"  {_MARKS[one['state']]} {one['name']}: {one['detail']}" for one in found)]
 
 
 def _model_lines(report: dict[str, Any]) -> list[str]:

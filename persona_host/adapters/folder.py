@@ -76,6 +76,15 @@ def put(folder: Path, files: Mapping[str, str]) -> Done:
     return Done(changed=True)
 
 
+def installed(folder: Path) -> dict[str, str]:
+    """Return what ``put`` wrote into ``folder``, each file's hash by its path within it; nothing where it wrote none.
+
+    Raises:
+        CorruptError: The receipt in the folder cannot be read.
+    """
+    return dict(_read(folder).files)
+
+
 def take_away(folder: Path) -> Done:
     """Remove what ``put`` wrote and the directories that it made, as far as they are empty then.
 

@@ -66,6 +66,16 @@ def uninstall(host: str, target: Target) -> Card:
     return _known(host).uninstall(target)
 
 
+def folder_of(host: str, target: Target) -> Path:
+    """Return the folder of a host that ours is installed into.
+
+    Raises:
+        LookupError: Nothing is installed into a folder for that host.
+        RefusedError: It lies outside of home.
+    """
+    return {"pi": _pi_folder, "claude-code": _claude_folder}[host](target)
+
+
 @dataclass(frozen=True, slots=True)
 class _Host:
     install: Callable[[Target], Card]

@@ -153,11 +153,13 @@ def test_doctor_begins_with_what_matters_most(persona: Persona, agent_dir: Path)
     assert "Name one" not in rest
 
 
-@pytest.mark.parametrize("host", ["command-line", "embedded", "pi", "mcp"])
+@pytest.mark.parametrize("host", ["command-line", "embedded", "pi", "claude-code", "mcp"])
 def test_doctor_says_of_which_host_it_speaks(persona: Persona, host: str) -> None:
     out = persona("doctor", "--host", host).out
     assert f"The host {host} lacks" in out
-    assert "mind.doctor, run from the command line:" in out
+    assert ("run from the command line" in out) == (host == "command-line")
+    assert ("host: command line" in out) == (host == "command-line")
+    assert ("no timers: reminders" in out) == (host == "command-line")
 
 
 def test_a_model_that_cannot_be_used_is_told_whole(persona: Persona) -> None:
