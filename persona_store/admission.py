@@ -19,6 +19,7 @@ from dataclasses import InitVar, dataclass, field
 from typing import Final, Literal, NoReturn, TypeAlias, final, get_args
 
 from persona_hooks.errors import RefusedError
+from persona_hooks.speech import phrase, thousands
 from persona_store import second_opinion
 from persona_store.examination import MAX_CHARACTERS, RULES_VERSION, Finding, digest, examine
 from persona_store.hidden import visible
@@ -122,7 +123,13 @@ class Refused:
     def error(self, field: str = "text") -> RefusedError:
         """Return the error to raise for an argument of this name."""
         return RefusedError(
-            f"{field}: refused by {self.rule} at character {self.offset}. {self.advice}",
+            phrase(
+                "{field}: refused by {rule} at character {offset}. {advice}",
+                field=field,
+                rule=self.rule,
+                offset=self.offset,
+                advice=self.advice,
+            ),
             reason="unsafe_text",
             field=field,
             rule=self.rule,
@@ -150,9 +157,14 @@ class Quarantined:
 
     def error(self, field: str = "text") -> RefusedError:
         """Return the error for callers that hold nothing for review."""
-        where = f"{self.rule} at character {self.offset}, brought by {self.origin}"
         return RefusedError(
-            f"{field}: {where}: a person must approve it.",
+            phrase(
+                "{field}: {rule} at character {offset}, brought by {origin}: a person must approve it.",
+                field=field,
+                rule=self.rule,
+                offset=self.offset,
+                origin=self.origin,
+            ),
             reason="quarantined",
             field=field,
             rule=self.rule,
@@ -249,17 +261,19 @@ def _own_flags(origin: Origin) -> frozenset[Flag]:
 
 
 _ADVICE: Final = {
-    "size": f"Keep it under {MAX_CHARACTERS:,} characters, or store it in parts.",
-    "hidden": "Remove the invisible character, or type the passage again.",
-    "control": "Remove the control character; only tab and line break may stand in a text.",
-    "secret": "Store where the secret is kept, never the secret itself, and revoke it if it was shared.",
-    "structure": "Write it in words, without the brackets of a host's own markup.",
-    "exfiltration": "Store the address without the placeholder or the embedded image.",
+    "size": phrase("Keep it under {limit} characters, or store it in parts.", limit=thousands(MAX_CHARACTERS)),
+    "hidden": phrase("Remove the invisible character, or type the passage again."),
+    "control": phrase("Remove the control character; only tab and line break may stand in a text."),
+    "secret": phrase("Store where the secret is kept, never the secret itself, and revoke it if it was shared."),
+    "structure": phrase("Write it in words, without the brackets of a host's own markup."),
+    "exfiltration": phrase("Store the address without the placeholder or the embedded image."),
 }
 
 
 def _refused(finding: Finding) -> Refused:
     advice = _ADVICE[finding.rule.partition(".")[0]]
-    named = f" It is {finding.code_point}." if finding.code_point else ""
-    hides = f" It hides text that breaks {finding.conceals}." if finding.conceals else ""
-    return Refused(finding.rule, finding.offset, advice + named + hides, finding.conceals)
+    if finding.code_point:
+        advice = phrase("{advice} It is {code_point}.", advice=advice, code_point=finding.code_point)
+    if finding.conceals:
+        advice = phrase("{advice} It hides text that breaks {rule}.", advice=advice, rule=finding.conceals)
+    return Refused(finding.rule, finding.offset, advice, finding.conceals)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from persona_hooks.errors import CorruptError, RefusedError, UncertainError, UnsupportedVersionError
+from persona_hooks.speech import phrase
 from persona_store import files, jsontext, syncfiles
 from persona_store.document import Document
 from persona_store.layout import BACKUPS, KEY, documents_below
@@ -99,7 +100,7 @@ def backup(
         StorageError: It could not be written; nothing of that name was left.
     """
     if os.path.lexists(target):
-        raise RefusedError(f"{target} exists already", reason="exists", path=os.fspath(target))
+        raise RefusedError(phrase("{target} exists already", target=target), reason="exists", path=os.fspath(target))
     draft = target.with_name(f".{target.name}.tmp-{secrets.token_hex(16)}")
     with profile.transaction(check, timeout), storage_errors(target):
         _sweep_drafts(target)
@@ -125,7 +126,8 @@ def _confirm(target: Path) -> None:
         syncfiles.sync_path(target.parent)
     except OSError as error:
         raise UncertainError(
-            f"{target} was made, but the disk did not confirm it ({error.strerror})", path=os.fspath(target)
+            phrase("{target} was made, but the disk did not confirm it ({error})", target=target, error=error.strerror),
+            path=os.fspath(target),
         ) from error
 
 
@@ -382,7 +384,9 @@ def _put(
 
 def _damaged(source: Path, name: str) -> CorruptError:
     return CorruptError(
-        f"{source}: {name} is missing or damaged; nothing was restored", reason="backup", path=os.fspath(source / name)
+        phrase("{source}: {name} is missing or damaged; nothing was restored", source=source, name=name),
+        reason="backup",
+        path=os.fspath(source / name),
     )
 
 

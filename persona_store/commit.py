@@ -11,6 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from persona_hooks.errors import UncertainError
+from persona_hooks.speech import phrase
 from persona_store import files
 
 if TYPE_CHECKING:
@@ -77,8 +78,11 @@ def _confirm(directory: files.Directory, name: str, ancestors: tuple[Path, Seque
             files.sync_ancestors(*ancestors)
     except OSError as error:
         raise UncertainError(
-            f"{directory.path / name} was replaced, but the disk did not confirm it ({error.strerror}); "
-            "look before you retry",
+            phrase(
+                "{path} was replaced, but the disk did not confirm it ({error}); look before you retry",
+                path=directory.path / name,
+                error=error.strerror,
+            ),
             path=str(directory.path / name),
             errno=error.errno,
         ) from error

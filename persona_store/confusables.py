@@ -11,6 +11,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from persona_hooks.errors import RefusedError
+from persona_hooks.speech import phrase
 from persona_store.hidden import first_hidden
 
 if TYPE_CHECKING:
@@ -68,11 +69,16 @@ def check_name(name: str, *, kind: NameKind = "persona", existing: Iterable[str]
     """
     rule = _broken_rule(name, kind)
     if rule is not None:
-        raise RefusedError(f"This {kind} name is refused: {_WHY[rule]}.", reason="unsafe_name", rule=rule, kind=kind)
+        raise RefusedError(
+            phrase("This {kind} name is refused: {why}.", kind=_KINDS[kind], why=_WHY[rule]),
+            reason="unsafe_name",
+            rule=rule,
+            kind=kind,
+        )
     alike = next((other for other in existing if other != name and skeleton(other) == skeleton(name)), None)
     if alike is not None:
         raise RefusedError(
-            f"This {kind} name looks like one that is in use; choose another.",
+            phrase("This {kind} name looks like one that is in use; choose another.", kind=_KINDS[kind]),
             reason="unsafe_name",
             rule="name.look-alike",
             kind=kind,
@@ -80,13 +86,18 @@ def check_name(name: str, *, kind: NameKind = "persona", existing: Iterable[str]
         )
 
 
+_KINDS: Final[dict[NameKind, str]] = {
+    "persona": phrase("persona"),
+    "user": phrase("user"),
+    "scope": phrase("scope"),
+}
 _WHY: Final = {
-    "name.empty": "it has no visible character",
-    "name.length": f"it is longer than {MAX_NAME} characters",
-    "name.hidden": "it holds a hidden or control character",
-    "name.mixed-scripts": "one of its words mixes letters of several scripts",
-    "name.typeface": "it uses letters of a typeface instead of plain ones",
-    "name.reserved": "the system uses it itself",
+    "name.empty": phrase("it has no visible character"),
+    "name.length": phrase("it is longer than {limit} characters", limit=MAX_NAME),
+    "name.hidden": phrase("it holds a hidden or control character"),
+    "name.mixed-scripts": phrase("one of its words mixes letters of several scripts"),
+    "name.typeface": phrase("it uses letters of a typeface instead of plain ones"),
+    "name.reserved": phrase("the system uses it itself"),
 }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from persona_hooks.errors import CorruptError, PersonaError, UnsupportedVersionError
+from persona_hooks.speech import phrase
 from persona_store import cloud, diagnostics, files, foreign_lock, holders, jsontext, recovery, syncfiles
 from persona_store.document import Document
 from persona_store.layout import documents_below, files_below, quarantine_below, shown
@@ -54,7 +55,15 @@ def examine(profile: Profile) -> list[Finding]:
             *_erasures(profile),
             *_history(root),
         ]
-    return [replace(found, path=shown(found.path), advice=shown(found.advice)) for found in findings]
+    return [replace(found, path=shown(found.path), advice=_printable(found.advice)) for found in findings]
+
+
+def _printable(advice: str) -> str:
+    try:
+        advice.encode()
+    except UnicodeEncodeError:
+        return shown(advice)  # it names a file whose name is no text
+    return advice
 
 
 def _modes(root: Path) -> Iterator[Finding]:
@@ -62,7 +71,9 @@ def _modes(root: Path) -> Iterator[Finding]:
         for path in (root / directory, *(root / directory / name for name in names)):
             status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute
             if stat.S_ISLNK(status.st_mode):
-                yield Finding("link", "error", _short(root, path), "a link is never followed here; put the file itself")
+                yield Finding(
+                    "link", "error", _short(root, path), phrase("a link is never followed here; put the file itself")
+                )
             elif stat.S_IMODE(status.st_mode) & 0o077:
                 yield Finding("readable_by_others", "warning", _short(root, path), f"chmod go= {path}")
 
@@ -73,30 +84,44 @@ def _documents(profile: Profile) -> Iterator[Finding]:
         try:
             snapshot = document.read()
         except UnsupportedVersionError:
-            yield Finding("newer_version", "warning", relative, "a newer release wrote it; upgrade to change it")
+            yield Finding(
+                "newer_version", "warning", relative, phrase("a newer release wrote it; upgrade to change it")
+            )
         except CorruptError:
             yield Finding(
-                "corrupt", "error", relative, "neither it nor its .bak can be read; restore a backup, or reset"
+                "corrupt", "error", relative, phrase("neither it nor its .bak can be read; restore a backup, or reset")
             )
         except PersonaError as error:
-            yield Finding(error.reason, "error", relative, str(error))
+            yield Finding(error.reason, "error", relative, error.message)
         else:
             if snapshot.damage is not None:
-                advice = "served from its .bak; the next change repairs it, the last change may be lost"
+                advice = phrase("served from its .bak; the next change repairs it, the last change may be lost")
                 yield Finding("damaged", "error", relative, advice)
             if snapshot.invalid:
-                yield Finding("unreadable_rows", "warning", relative, f"{snapshot.invalid} rows are kept, not used")
+                yield Finding(
+                    "unreadable_rows",
+                    "warning",
+                    relative,
+                    phrase("{number} rows are kept, not used", number=snapshot.invalid),
+                )
             holder = foreign_lock.holder_of(document.path)
             if holder is not None:
-                yield Finding("original_release", "warning", relative, f"held by {holder}; use one release at a time")
+                yield Finding(
+                    "original_release",
+                    "warning",
+                    relative,
+                    phrase("held by {holder}; use one release at a time", holder=holder),
+                )
 
 
 def _leftovers(root: Path) -> Iterator[Finding]:
     for relative in quarantine_below(root):
-        yield Finding("quarantined", "note", relative, "a damaged version kept aside; remove it when nothing is missed")
+        yield Finding(
+            "quarantined", "note", relative, phrase("a damaged version kept aside; remove it when nothing is missed")
+        )
     for relative in files_below(root):
         if ".malformed." in relative and relative.startswith(LOCKS):
-            yield Finding("malformed_lock", "note", relative, "left by a power loss; remove it")
+            yield Finding("malformed_lock", "note", relative, phrase("left by a power loss; remove it"))
 
 
 def _holders(root: Path) -> Iterator[Finding]:
@@ -106,7 +131,12 @@ def _holders(root: Path) -> Iterator[Finding]:
             continue
         verdict, holder = holders.judge(_head(root, relative), me, held_here=False)
         if verdict == "foreign":
-            yield Finding("foreign_lock", "error", relative, f"held by {holder}; if that is gone, free the lock")
+            yield Finding(
+                "foreign_lock",
+                "error",
+                relative,
+                phrase("held by {holder}; if that is gone, free the lock", holder=holder),
+            )
 
 
 def _head(root: Path, relative: str) -> bytes:
@@ -118,10 +148,14 @@ def _head(root: Path, relative: str) -> bytes:
 def _cloud(root: Path) -> Iterator[Finding]:
     service = cloud.service_of(root)
     if service is not None:
-        advice = f"{service} seems to synchronise this; two machines at once make conflict copies"
+        advice = phrase(
+            "{service} seems to synchronise this; two machines at once make conflict copies", service=service
+        )
         yield Finding("cloud_folder", "warning", str(root), advice)
     for copy in cloud.conflict_copies(root):
-        yield Finding("conflict_copy", "warning", copy.relative, f"merge it into {copy.document}")
+        yield Finding(
+            "conflict_copy", "warning", copy.relative, phrase("merge it into {document}", document=copy.document)
+        )
 
 
 def _erasures(profile: Profile) -> Iterator[Finding]:
@@ -129,16 +163,19 @@ def _erasures(profile: Profile) -> Iterator[Finding]:
     try:
         if tombstones.unswept():
             yield Finding(
-                "erase_unfinished", "error", "", f"{tombstones.unswept()} erasures stopped early; erase again"
+                "erase_unfinished",
+                "error",
+                "",
+                phrase("{number} erasures stopped early; erase again", number=tombstones.unswept()),
             )
         tombstones.stands("")
     except PersonaError as error:
-        yield Finding(error.reason, "error", tombstones.document.relative, str(error))
+        yield Finding(error.reason, "error", tombstones.document.relative, error.message)
 
 
 def _history(root: Path) -> Iterator[Finding]:
     for note in diagnostics.history(root)[-20:]:
-        yield Finding(f"history_{note.word}", "note", note.path, f"put right at {note.at}")
+        yield Finding(f"history_{note.word}", "note", note.path, phrase("put right at {at}", at=note.at))
 
 
 def _short(root: Path, path: Path) -> str:

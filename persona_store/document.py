@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from persona_hooks.errors import CapacityError, CorruptError, InvalidError, UnsupportedVersionError
+from persona_hooks.speech import phrase
 from persona_store import files, jsontext
 from persona_store.jsontext import MAX_BYTES, MAX_ENTRIES, DamageError
 from persona_store.layout import family_of
@@ -77,7 +78,9 @@ class Document(Generic[T]):
         value = self.codec.decode(raw)
         if value is None:
             raise InvalidError(
-                f"a new row of {self.path} would not be readable again", field="row", path=str(self.path)
+                phrase("a new row of {path} would not be readable again", path=self.path),
+                field="row",
+                path=str(self.path),
             )
         return Row(raw, value)
 
@@ -145,7 +148,7 @@ class Document(Generic[T]):
             envelope = jsontext.split(data, rows)
         except UnsupportedVersionError as error:
             raise UnsupportedVersionError(
-                f"{self.path}: {error.message}",
+                phrase("{field}: {what}", field=self.path, what=error.message),
                 reason=error.reason,
                 path=str(self.path),
                 found=error.details.get("found"),
@@ -174,8 +177,11 @@ class Document(Generic[T]):
     def corrupt(self, reason: str) -> CorruptError:
         """Return the error that says this document cannot be trusted."""
         return CorruptError(
-            f"{self.path} cannot be read, and neither can its previous version; nothing was changed, "
-            "run 'persona doctor'",
+            phrase(
+                "{path} cannot be read, and neither can its previous version; nothing was changed, "
+                "run 'persona doctor'",
+                path=self.path,
+            ),
             reason=reason,
             path=str(self.path),
         )
@@ -216,16 +222,19 @@ class Document(Generic[T]):
             CapacityError: It would exceed 4 MiB or 10,000 entries.
         """
         if len(rows) > MAX_ENTRIES:
-            raise self._full(f"{MAX_ENTRIES} entries", len(rows))
+            raise self._full(phrase("{number} entries", number=MAX_ENTRIES), len(rows))
         encoded = pieces(Rows.of(rows), sequence, updated_at)
         size = sum(map(len, encoded))
         if size > MAX_BYTES:
-            raise self._full(f"{MAX_BYTES} bytes", size)
+            raise self._full(phrase("{number} bytes", number=MAX_BYTES), size)
         return encoded
 
     def _full(self, limit: str, size: int) -> CapacityError:
         return CapacityError(
-            f"{self.path} would exceed {limit}; forget something first", path=str(self.path), limit=limit, size=size
+            phrase("{path} would exceed {limit}; forget something first", path=self.path, limit=limit),
+            path=str(self.path),
+            limit=limit,
+            size=size,
         )
 
 
@@ -239,5 +248,5 @@ def check_relative(relative: str) -> list[str]:
     if any(
         not part or part[0] == "." or "\0" in part or "\\" in part or len(os.fsencode(part)) > 180 for part in parts
     ):
-        raise InvalidError("a document's path must stay below its profile", field="relative")
+        raise InvalidError(phrase("a document's path must stay below its profile"), field="relative")
     return parts

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
 from persona_hooks.errors import CorruptError, InvalidError, UnsupportedVersionError
+from persona_hooks.speech import phrase
 from persona_store import commit, copies, files
 from persona_store.document import Document
 from persona_store.layout import documents_below, files_below, quarantine_below, shown
@@ -50,7 +51,7 @@ class Target:
 
     def __post_init__(self) -> None:
         if not self.texts or not all(text.strip() for text in self.texts):
-            raise InvalidError("there is no text to erase", field="texts")
+            raise InvalidError(phrase("there is no text to erase"), field="texts")
 
     def in_value(self, value: JsonValue, field: str = "text") -> bool:
         """Whether plain data holds one of the texts, whatever its case and spacing.

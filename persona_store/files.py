@@ -18,6 +18,7 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from persona_hooks.errors import RefusedError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -160,16 +161,16 @@ class Directory:
 
     def _require_regular(self, status: os.stat_result, name: str) -> None:
         if not stat.S_ISREG(status.st_mode):
-            raise _unsafe(self.path / name, "is a link or no regular file")
+            raise _unsafe(self.path / name, phrase("is a link or no regular file"))
         if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
-            raise _unsafe(self.path / name, "belongs to another account", reason="foreign_account")
+            raise _unsafe(self.path / name, phrase("belongs to another account"), reason="foreign_account")
 
     def _open_existing(self, name: str) -> int:
         try:
             return os.open(self._at(name), _READ, dir_fd=self._fd)
         except OSError as error:
             if error.errno in {errno.ELOOP, errno.ENXIO}:
-                raise _unsafe(self.path / name, "is a link or no regular file") from None
+                raise _unsafe(self.path / name, phrase("is a link or no regular file")) from None
             raise
 
     def create_temporary(self, base: str, label: str = "tmp") -> tuple[str, int]:
@@ -280,7 +281,7 @@ def open_directory(root: Path, parts: Sequence[str], *, create: bool = False) ->
                 inner = _open_step(descriptor, part, create=create)
             except OSError as error:
                 if error.errno in {errno.ELOOP, errno.ENOTDIR}:
-                    raise _unsafe(root.joinpath(*parts[:depth]), "is a link or no directory") from None
+                    raise _unsafe(root.joinpath(*parts[:depth]), phrase("is a link or no directory")) from None
                 raise
             descriptor, outer = inner, descriptor
             close(outer)
@@ -310,7 +311,7 @@ def _open_by_path(root: Path, parts: Sequence[str], *, create: bool) -> Director
             path.mkdir(DIRECTORY_MODE, exist_ok=True)
         status = os.stat(path, follow_symlinks=not part)  # noqa: PTH116 - by attribute, for the fault shim
         if not stat.S_ISDIR(status.st_mode):
-            raise _unsafe(path, "is a link or no directory")
+            raise _unsafe(path, phrase("is a link or no directory"))
     return Directory(root, parts, None)
 
 
@@ -407,7 +408,9 @@ def _read_all(descriptor: int, length: int) -> bytes:
 
 
 def _unsafe(path: Path, what: str, reason: str = "not_regular") -> RefusedError:
-    return RefusedError(f"{path} {what}; it was left untouched", reason=reason, path=os.fspath(path))
+    return RefusedError(
+        phrase("{path} {fault}; it was left untouched", path=path, fault=what), reason=reason, path=os.fspath(path)
+    )
 
 
 def loose_files(directory: Directory, base: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import BusyError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,10 +36,10 @@ def holder_of(store: Path) -> str | None:
     token = _read(path) if stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_TOKEN else None
     match = _TOKEN.fullmatch(token) if token is not None else None
     if match is None:
-        return "an unknown process of the TypeScript release"
+        return phrase("an unknown process of the TypeScript release")
     if match["host"] == socket.gethostname() and not _exists(int(match["pid"])):
         return None
-    return f"process {match['pid']} of the TypeScript release"
+    return phrase("process {pid} of the TypeScript release", pid=match["pid"])
 
 
 def reminding(store: Path) -> tuple[str, bool] | None:
@@ -59,11 +60,15 @@ def reminding(store: Path) -> tuple[str, bool] | None:
         token = None
     match = _WAKER.fullmatch(token) if token is not None else None
     if match is None:
-        return f"an unknown process of the TypeScript release (see {path})", False
+        return phrase("an unknown process of the TypeScript release (see {path})", path=path), False
     if match["host"] != socket.gethostname():
         host = re.sub(r"[^A-Za-z0-9._-]", "_", match["host"])[:64]
-        return f"the TypeScript release on {host} (see {path})", False
-    return (f"process {match['pid']} of the TypeScript release", True) if _exists(int(match["pid"])) else None
+        return phrase("the TypeScript release on {host} (see {path})", host=host, path=path), False
+    return (
+        (phrase("process {pid} of the TypeScript release", pid=match["pid"]), True)
+        if _exists(int(match["pid"]))
+        else None
+    )
 
 
 def refuse(store: Path) -> None:
@@ -75,7 +80,11 @@ def refuse(store: Path) -> None:
     holder = holder_of(store)
     if holder is not None:
         raise BusyError(
-            f"{store} is held by {holder}; close it, both must not write one profile at once",
+            phrase(
+                "{store} is held by {holder}; close it, both must not write one profile at once",
+                store=store,
+                holder=holder,
+            ),
             reason="original_release",
             path=str(store),
             holder=holder,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from persona_hooks.errors import CapacityError, ConflictError, CorruptError, InvalidError
+from persona_hooks.speech import phrase
 from persona_store import commit, files
 from persona_store.locks import DEFAULT_TIMEOUT, LockName, Locks, Rank
 from persona_store.oserrors import storage_errors
@@ -80,9 +81,16 @@ class JsonFile:
         return values
 
     def _corrupt(self, reason: str, **place: int) -> CorruptError:
-        where = f" (line {place['line']}, column {place['column']})" if place else ""
+        what = phrase("{path} is no JSON object", path=self.path)
+        if place:
+            what = phrase(
+                "{path} is no JSON object (line {line}, column {column})",
+                path=self.path,
+                line=place["line"],
+                column=place["column"],
+            )
         return CorruptError(
-            f"{self.path} is no JSON object{where}; it was left as it is, correct it by hand or put it aside",
+            phrase("{what}; it was left as it is, correct it by hand or put it aside", what=what),
             reason=reason,
             path=str(self.path),
             line=place.get("line"),
@@ -124,7 +132,8 @@ class JsonFile:
             hold.check()
             if self.read().data != before.data:
                 raise ConflictError(
-                    f"{self.path} was changed by another program; nothing was changed", path=str(self.path)
+                    phrase("{path} was changed by another program; nothing was changed", path=self.path),
+                    path=str(self.path),
                 )
             if check is not None:
                 check()
@@ -146,10 +155,14 @@ class JsonFile:
             text = json.dumps(values, ensure_ascii=False, allow_nan=False, indent=indent[1].decode() if indent else 2)
             data = f"{text}\n".encode()
         except (ValueError, RecursionError):
-            raise InvalidError(f"{self.path}: a value that JSON cannot carry", field="values") from None
+            raise InvalidError(
+                phrase("{path}: a value that JSON cannot carry", path=self.path), field="values"
+            ) from None
         if len(data) > MAX_BYTES:
             raise CapacityError(
-                f"{self.path} would exceed {MAX_BYTES} bytes", path=str(self.path), limit=f"{MAX_BYTES} bytes"
+                phrase("{path} would exceed {limit} bytes", path=self.path, limit=MAX_BYTES),
+                path=str(self.path),
+                limit=f"{MAX_BYTES} bytes",
             )
         return data
 

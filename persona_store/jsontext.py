@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 from persona_hooks.errors import InvalidError, UnsupportedVersionError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -113,7 +114,7 @@ def _check(fields: dict[str, JsonValue | list[bytes]]) -> Envelope:
     version = fields.get("version")
     if (_is_int(version) and version > VERSION) or (isinstance(version, str) and version):
         raise UnsupportedVersionError(
-            "the file was written by a newer release; it is read-only here and was left untouched",
+            phrase("the file was written by a newer release; it is read-only here and was left untouched"),
             found=str(version)[:20],
         )
     if not _is_int(version) or version != VERSION:
@@ -125,7 +126,7 @@ def _check(fields: dict[str, JsonValue | list[bytes]]) -> Envelope:
         raise DamageError("bad_entries")
     if unknown := sorted(fields.keys() - _FIELDS):
         raise UnsupportedVersionError(
-            "the file has a field this release does not know; it is read-only here and was left untouched",
+            phrase("the file has a field this release does not know; it is read-only here and was left untouched"),
             reason="unknown_field",
             found=repr(unknown[0][:40]),
         )
@@ -265,7 +266,9 @@ def encode_row(fields: JsonValue) -> bytes:
         raw = to_json(fields, indent=2)
         from_json(raw, allow_inf_nan=False)
     except (ValueError, RecursionError):
-        raise InvalidError("a row holds a value that JSON cannot carry", reason="not_json", field="row") from None
+        raise InvalidError(
+            phrase("a row holds a value that JSON cannot carry"), reason="not_json", field="row"
+        ) from None
     return raw.replace(b"\n", b"\n    ")
 
 

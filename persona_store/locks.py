@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_hooks.errors import BusyError, ConflictError, RefusedError
+from persona_hooks.speech import phrase
 from persona_store import files, holders, native_lock
 from persona_store.oserrors import storage_errors
 
@@ -84,7 +85,7 @@ class Hold:
             there = None
         if there is None or not os.path.samestat(there, os.fstat(self.descriptor)):
             raise ConflictError(
-                f"{self.path} was removed or replaced while it was held; nothing was changed",
+                phrase("{path} was removed or replaced while it was held; nothing was changed", path=self.path),
                 reason="lock_replaced",
                 path=str(self.path),
             )
@@ -228,7 +229,9 @@ class Locks:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
             raise RefusedError(
-                f"{path} is no ordinary lock file; it was left untouched", reason="unsafe_lock", path=str(path)
+                phrase("{path} is no ordinary lock file; it was left untouched", path=path),
+                reason="unsafe_lock",
+                path=str(path),
             )
         me = holders.this_process()
         record = os.pread(descriptor, holders.MAX_READ, 0)
@@ -291,9 +294,16 @@ def _keep_malformed(path: Path, record: bytes) -> None:
 
 
 def _refused(path: Path, verdict: str, holder: holders.Holder | None) -> RefusedError:
-    where = "another machine" if verdict == "foreign" else "a live process that the system does not keep out"
+    where = phrase("a live process that the system does not keep out")
+    if verdict == "foreign":
+        where = phrase("another machine")
     return RefusedError(
-        f"{path} is marked as held by {holder}, {where}; if it is gone, run 'persona doctor'",
+        phrase(
+            "{path} is marked as held by {holder}, {where}; if it is gone, run 'persona doctor'",
+            path=path,
+            holder=holder,
+            where=where,
+        ),
         reason=f"lock_{verdict}",
         path=str(path),
         holder=str(holder),
@@ -301,9 +311,11 @@ def _refused(path: Path, verdict: str, holder: holders.Holder | None) -> Refused
 
 
 def _busy(path: Path) -> BusyError:
-    holder = "somebody else"
+    holder: str = phrase("somebody else")
     with contextlib.suppress(OSError, RefusedError), files.open_directory(path.parent, []) as directory:
         parsed = holders.parse(directory.read_head(path.name, holders.MAX_READ))
         if parsed is not None and parsed[0] == holders.HELD:
             holder = str(parsed[1])
-    return BusyError(f"{path} is held by {holder}; try again later", path=str(path), holder=holder)
+    return BusyError(
+        phrase("{path} is held by {holder}; try again later", path=path, holder=holder), path=str(path), holder=holder
+    )

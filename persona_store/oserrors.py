@@ -7,6 +7,7 @@ import errno
 from typing import TYPE_CHECKING
 
 from persona_hooks.errors import PersonaError, StorageError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,9 @@ def storage_error(path: Path, error: OSError) -> StorageError:
     """Return the StorageError for one refusal of the file system."""
     code = errno.errorcode.get(error.errno or 0, "EIO")
     return StorageError(
-        f"{path}: the file system refused ({error.strerror or code}); nothing was changed",
+        phrase(
+            "{path}: the file system refused ({error}); nothing was changed", path=path, error=error.strerror or code
+        ),
         reason=code.lower(),
         path=str(path),
         errno=error.errno,

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from persona_hooks.errors import RefusedError, UncertainError
+from persona_hooks.speech import phrase
 from persona_store import files
 from persona_store.oserrors import storage_errors
 
@@ -54,9 +55,12 @@ def _confirm(directory: files.Directory, path: Path) -> None:
         directory.sync()
     except OSError as error:
         raise UncertainError(
-            f"{path} was written, but the disk did not confirm it ({error.strerror})", path=os.fspath(path)
+            phrase("{path} was written, but the disk did not confirm it ({error})", path=path, error=error.strerror),
+            path=os.fspath(path),
         ) from error
 
 
 def _exists(path: Path) -> RefusedError:
-    return RefusedError(f"{path} is there already; nothing was changed", reason="exists", path=os.fspath(path))
+    return RefusedError(
+        phrase("{path} is there already; nothing was changed", path=path), reason="exists", path=os.fspath(path)
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from persona_hooks.errors import CorruptError
+from persona_hooks.speech import phrase
 from persona_store import files, jsontext
 
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ def before_write(
     if kept is not None and kept > snapshot.sequence:
         report("backup_newer", document.path)
         raise CorruptError(
-            f"{document.path} is older than its own previous version; nothing was changed, run 'persona doctor'",
+            phrase(
+                "{path} is older than its own previous version; nothing was changed, run 'persona doctor'",
+                path=document.path,
+            ),
             reason="backup_newer",
             path=str(document.path),
         )
@@ -74,7 +78,11 @@ def quarantine(directory: files.Directory, name: str) -> str | None:
         if held.same_file(live) or (held.size == live.size and _same_bytes(directory, name, target)):
             return target
     raise CorruptError(
-        f"{directory.path / name} has {MAX_QUARANTINE} damaged copies already; run 'persona doctor'",
+        phrase(
+            "{path} has {number} damaged copies already; run 'persona doctor'",
+            path=directory.path / name,
+            number=MAX_QUARANTINE,
+        ),
         reason="quarantine_full",
         path=str(directory.path / name),
     )

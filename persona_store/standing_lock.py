@@ -11,6 +11,7 @@ import stat
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import RefusedError
+from persona_hooks.speech import phrase
 from persona_store import files
 from persona_store.locks import LOCKS
 from persona_store.oserrors import storage_errors
@@ -82,7 +83,7 @@ class StandingLock:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
             raise RefusedError(
-                f"{self.path} is no ordinary lock file; it was left untouched",
+                phrase("{path} is no ordinary lock file; it was left untouched", path=self.path),
                 reason="unsafe_lock",
                 path=str(self.path),
             )

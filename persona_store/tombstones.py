@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from persona_hooks.errors import CorruptError
+from persona_hooks.speech import phrase
 from persona_store import commit, files
 from persona_store.layout import KEY, TOMBSTONES
 from persona_store.oserrors import storage_errors
@@ -117,7 +118,10 @@ class Tombstones:
                 return secret
             if not create or secret or self.document.read().values:
                 raise CorruptError(
-                    f"{root / KEY} is missing or damaged, so erased texts cannot be told; restore it from a backup",
+                    phrase(
+                        "{path} is missing or damaged, so erased texts cannot be told; restore it from a backup",
+                        path=root / KEY,
+                    ),
                     reason="profile_key",
                     path=os.fspath(root / KEY),
                 )

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar, cast
 
 from persona_hooks.errors import CapacityError, ConflictError, CorruptError, RefusedError
+from persona_hooks.speech import phrase
 from persona_store import commit, diagnostics, files, foreign_lock, jsontext, recovery
 from persona_store.document import Document, ModelCodec, Rows, Snapshot
 from persona_store.locks import DEFAULT_TIMEOUT, LockName, LockOrderError, Locks, Rank
@@ -188,7 +189,9 @@ class Profile:
             for _ in range(_REPLAYS):
                 with contextlib.suppress(_MovedError):
                     return self._attempt(document, mutate, _Terms(expect, check, hold))
-        raise ConflictError(f"{document.path} kept changing; nothing was changed", path=str(document.path))
+        raise ConflictError(
+            phrase("{path} kept changing; nothing was changed", path=document.path), path=str(document.path)
+        )
 
     def _attempt(
         self,
@@ -262,7 +265,7 @@ def instant(moment: datetime) -> str:
 def _require(document: Document[T], snapshot: Snapshot[T], expect: str | None) -> None:
     if expect is not None and expect != snapshot.fingerprint:
         raise ConflictError(
-            f"{document.path} is not the version this change was made for; nothing was changed",
+            phrase("{path} is not the version this change was made for; nothing was changed", path=document.path),
             reason="fingerprint",
             path=str(document.path),
         )
@@ -276,7 +279,9 @@ def _next_sequence(document: Document[T], directory: files.Directory, snapshot: 
         torn = recovery.sequence_in(directory, document.name) or 0
         sequence = max(sequence, torn + 1, int(now.timestamp() * 1000))
     if sequence > jsontext.MAX_SEQUENCE:
-        raise CapacityError(f"{document.path}: no sequence is left", path=str(document.path), limit="sequence")
+        raise CapacityError(
+            phrase("{path}: no sequence is left", path=document.path), path=str(document.path), limit="sequence"
+        )
     return sequence
 
 
@@ -286,7 +291,11 @@ def _refuse_twin(document: Document[T], directory: files.Directory) -> None:
     for name in directory.names():
         if name != document.name and _folded(name) == wanted:
             raise RefusedError(
-                f"{document.path} would share its name with {name} on some disks; choose another name",
+                phrase(
+                    "{path} would share its name with {name} on some disks; choose another name",
+                    path=document.path,
+                    name=name,
+                ),
                 reason="name_collision",
                 path=str(document.path),
             )
