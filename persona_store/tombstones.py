@@ -67,14 +67,15 @@ class Tombstones:
         return any(stone in ids for stone in asked for ids in standing)
 
     def add(self, transaction: Transaction, keys: Iterable[str], erased_at: str) -> None:
-        """Put up tombstones, not yet swept; durable when this returns."""
+        """Put up tombstones, not yet swept, unless they stand so already; durable when this returns."""
         secret = self._key(create=True)
         stones = [Tombstone(id=self._hash(key, secret), erased_at=erased_at, swept=False) for key in keys]
 
         def mutate(snapshot: Snapshot[Tombstone]) -> list[Row[Tombstone]]:
-            new = {stone.id for stone in stones}
+            standing = {stone.id for stone in snapshot.values if not stone.swept}
+            new = {stone.id: stone for stone in stones if stone.id not in standing}
             kept = [row for row in snapshot.rows if row.value is None or row.value.id not in new]
-            return [*kept, *(self.document.row(stone) for stone in stones)]
+            return [*kept, *map(self.document.row, new.values())]
 
         transaction.update(self.document, mutate)
 

@@ -120,7 +120,9 @@ class Backlog:
         now = self.now()
         document = self._document(scope.project)
         item = _item(scope, draft, now)
-        if not draft.insist:
+        if draft.insist:
+            self.erased.require_finished(item.text)
+        else:
             self.erased.require(item.text, item.tags)
         change = transitions.Add(document, item, now, draft.again)
         self.files.profile.update(document, change, check=permit)

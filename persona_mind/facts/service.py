@@ -116,7 +116,9 @@ class Facts:
         now = self.now()
         fact = _fact(scope, draft, now, self._host)
         with self.files.profile.transaction(permit) as transaction:
-            if not draft.insist:
+            if draft.insist:
+                self.erased.require_finished(fact.text)
+            else:
                 self.erased.require(fact.text, fact.tags)
             old = self._superseded(scope, draft.supersedes)
             if any(held.fact.key == fact.key for held in old):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from persona_hooks.errors import RefusedError
-from persona_mind.kernel.identity import Key, key, semantic
+from persona_hooks.speech import phrase
+from persona_mind.kernel.identity import Key, key, normal_text, semantic
 from persona_mind.kernel.kinds import KINDS
 from persona_store.tombstones import Tombstones
 
@@ -24,6 +25,7 @@ class Erased:
     """The tombstones of a profile, asked by text. Making it touches no disk."""
 
     def __init__(self, profile: Profile) -> None:
+        self._profile = profile
         self._tombstones = Tombstones(profile)
 
     def stands(self, text: str, tags: Iterable[str] = ()) -> bool:
@@ -48,6 +50,23 @@ class Erased:
                 "This was erased for good, so it is not taken in again. A person who wants it back says so: "
                 "`/mind remember … --insist`.",
                 reason=ERASED,
+                field="text",
+            )
+
+    def require_finished(self, text: str) -> None:
+        """Refuse a text that is just being erased, whoever insists: finishing that would take it away again.
+
+        Raises:
+            RefusedError: It is; its reason is ``erasing``.
+            CorruptError: The note of what is being erased cannot be read.
+        """
+        from persona_mind.kernel.unfinished import Plan  # noqa: PLC0415 - few insist
+
+        said = normal_text(text)
+        if any(said == normal_text(going) for begun in Plan(self._profile).begun() for going in begun.texts):
+            raise RefusedError(
+                phrase("This is still being erased. Erase it once more, which finishes that; then say it again."),
+                reason="erasing",
                 field="text",
             )
 

@@ -6,14 +6,15 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.errors import PersonaError, RefusedError, UncertainError
+from persona_hooks.errors import RefusedError
 from persona_hooks.speech import phrase
 from persona_mind.kernel.erased import stone, stone_of_id
+from persona_mind.kernel.unfinished import Begun, Plan
 from persona_mind.safekeeping.naming import holding, says_the_same
-from persona_mind.safekeeping.plan import Begun, Plan
 from persona_store.oserrors import partly
 from persona_store.rows import RawCodec
 from persona_store.tombstones import Tombstones
+from persona_store.transaction import instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -93,14 +94,19 @@ class Erasing:
         keys = {stone(text) for text in (*texts, *(row.text for row in found if row.text))}
         keys |= {stone_of_id(handle) for handle in ids}
         begun = Begun(id=named.id, texts=tuple(texts), keys=tuple(sorted(keys)), ids=tuple(ids))
-        plan = Plan(self.profile)
-        plan.add(begun, permit)
-        try:
+        self._begin(begun, permit)
+        with partly():
             return self._run(begun, outside, permit)
-        except PersonaError as error:
-            if error.changed == "no":
-                _call_off(plan, begun, error)
-            raise
+
+    def _begin(self, begun: Begun, permit: Permit) -> None:
+        """Let nobody say the words again, and then write down what is to go.
+
+        In this order, since finishing it later must not take away what was said in between.
+        """
+        with self.profile.transaction(permit) as transaction:
+            Tombstones(self.profile).add(transaction, begun.keys, instant(self.profile.now()))
+        with partly():
+            Plan(self.profile).add(begun, permit)
 
     def finish(self) -> int:
         """Complete every erasure that was interrupted; return how many there were.
@@ -133,18 +139,6 @@ class Erasing:
             vectors = VectorFiles(self.profile).drop(begun.texts)
             Plan(self.profile).drop(begun)
         return replace(done, changed=(*done.changed, *vectors))
-
-
-def _call_off(plan: Plan, begun: Begun, error: PersonaError) -> None:
-    """Nothing has been erased yet, and its person is told so: then it must not happen later by itself either."""
-    try:
-        plan.drop(begun)
-    except PersonaError:
-        raise UncertainError(
-            phrase("It could not be erased yet; it will be at the next quiet moment, or when you erase it again."),
-            reason="erase_begun",
-            cause=error.reason,
-        ) from error
 
 
 def _contained(others: list[Holding]) -> RefusedError:

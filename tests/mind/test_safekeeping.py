@@ -11,7 +11,7 @@ import pytest
 
 from persona_hooks.errors import ConflictError, CorruptError, NotFoundError, PersonaError, RefusedError
 from persona_mind.facts.model import TIERS
-from persona_mind.safekeeping import plan
+from persona_mind.kernel import unfinished
 from persona_store import backup
 from persona_store.tombstones import Tombstones
 
@@ -286,7 +286,7 @@ def test_an_interrupted_erasure_is_finished_by_the_next_quiet_moment(
     # The id names nothing any more, and still the erasure is finished under it.
     assert done(mind, "memory.erase", id=handle).finished == 1
     assert holding(profile) == []
-    assert not (profile / plan.FILE).exists()
+    assert not (profile / unfinished.FILE).exists()
     assert not Tombstones(mind._plugin.services.facts.files.profile).unswept()
 
 
@@ -333,6 +333,29 @@ def test_a_disk_that_does_not_show_a_folder_stops_an_erasure_with_an_error_of_ou
     assert holding(profile) == []
 
 
+@pytest.mark.parametrize("insist", ["insisting", "plainly"])
+@pytest.mark.parametrize("verb", ["memory.remember", "backlog.add"])
+@pytest.mark.parametrize("point", ["tombstones.Tombstones.add", "syncfiles.put", "erase.scrub", "copies.sweep_backups"])
+def test_what_is_said_while_an_erasure_is_unfinished_is_refused_or_stays(
+    mind: Mind, profile: Path, monkeypatch: pytest.MonkeyPatch, point: str, verb: str, insist: str
+) -> None:
+    """Finishing it later must not take away what was acknowledged meanwhile."""
+    handle = fill(mind, profile)
+    with monkeypatch.context() as broken:
+        broken.setattr(f"persona_store.{point}", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            done(mind, "memory.erase", id=handle)
+
+    answer = mind.call(verb, {"text": PRIVATE, "insist": insist == "insisting"})
+    if answer.error is not None:
+        assert answer.error.reason in {"erased", "erasing"}
+        done(mind, "memory.erase", id=handle)
+        done(mind, verb, text=PRIVATE, insist=True)
+    mind._plugin.services.erasing.finish()
+
+    assert holding(profile)
+
+
 def test_a_refusal_before_anything_went_leaves_no_erasure_behind(
     mind: Mind, profile: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -342,18 +365,18 @@ def test_a_refusal_before_anything_went_leaves_no_erasure_behind(
         with pytest.raises(ConflictError):
             done(mind, "memory.erase", id=handle)
 
-    assert not (profile / plan.FILE).exists()
+    assert not (profile / unfinished.FILE).exists()
     assert mind.recall("summer house key").count == 1
 
 
 def test_the_note_of_an_unfinished_erasure_is_no_copy_of_the_text(mind: Mind, profile: Path) -> None:
-    begun = plan.Begun(id="x", texts=(PRIVATE,), keys=("k",), ids=())
-    notes = plan.Plan(mind._plugin.services.facts.files.profile)
+    begun = unfinished.Begun(id="x", texts=(PRIVATE,), keys=("k",), ids=())
+    notes = unfinished.Plan(mind._plugin.services.facts.files.profile)
     notes.add(begun)
 
     assert notes.begun() == [begun]
     assert holding(profile) == []
-    (profile / plan.FILE).write_bytes(b"\xff")
+    (profile / unfinished.FILE).write_bytes(b"\xff")
     with pytest.raises(CorruptError):
         notes.begun()
 
