@@ -147,6 +147,9 @@ class Listener:
         self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):
             self._folder.mkdir(mode=0o700)
+        found = self._folder.lstat()
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
+            self._folder.chmod(0o700)
         if not rendezvous.is_ours(os.fspath(self._folder), stat.S_IFDIR):
             raise PermissionError
         for left in self._folder.glob(f"*{rendezvous.SUFFIX}"):

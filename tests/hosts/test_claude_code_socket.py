@@ -1,0 +1,283 @@
+"""A hook and the MCP server of the same Claude Code: asked where it is there, done without where it is not or hangs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import stat
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from persona_host.adapters.claude_code import asking, rendezvous
+from tests.support.claude_code import ClaudeCode, until
+from tests.support.cli import PERSONA, Persona
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the socket is a POSIX one")
+
+FACT = "the staging database listens on port 5433."
+QUESTION = "Which port does the staging database use?"
+
+
+@pytest.fixture
+def claude(environ: dict[str, str], home: Path) -> Iterator[ClaudeCode]:
+    """A Claude Code whose agent directory has a path that is short enough for a socket's."""
+    project = home / "project"
+    project.mkdir()
+    with tempfile.TemporaryDirectory() as short:
+        yield ClaudeCode({**environ, "PI_AGENT_DIR": f"{short}/a"}, project)
+
+
+@contextmanager
+def impostor(claude: ClaudeCode, serve: Callable[[socket.socket], None]) -> Iterator[list[int]]:
+    """Listen where the server would, and do ``serve`` with each connection; yield how many there were."""
+    claude.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    claude.folder.mkdir(mode=0o700, exist_ok=True)
+    claude.socket.unlink(missing_ok=True)
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listening.bind(str(claude.socket))
+    listening.listen(8)
+    came: list[int] = []
+
+    def accept() -> None:
+        while True:
+            try:
+                link, _ = listening.accept()
+            except OSError:
+                return
+            came.append(1)
+            with link:
+                serve(link)
+
+    thread = threading.Thread(target=accept, daemon=True)
+    thread.start()
+    try:
+        yield came
+    finally:
+        # Closing alone does not wake a thread that accepts.
+        listening.shutdown(socket.SHUT_RDWR)
+        listening.close()
+        thread.join(10)
+        claude.socket.unlink(missing_ok=True)
+
+
+def hang(link: socket.socket) -> None:
+    link.settimeout(20)
+    while link.recv(1 << 16):
+        pass
+
+
+def ready_and_gone(link: socket.socket) -> None:
+    rendezvous.receive(link)
+    rendezvous.send(link, rendezvous.READY)
+    rendezvous.receive(link)
+    rendezvous.receive(link)
+
+
+def half_an_answer(link: socket.socket) -> None:
+    ready_and_gone(link)
+    link.sendall((100).to_bytes(4, "big") + b'{"hookSpecific')
+
+
+def nonsense(link: socket.socket) -> None:
+    link.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+
+
+def endless(link: socket.socket) -> None:
+    link.sendall((2**32 - 1).to_bytes(4, "big"))
+
+
+def test_a_running_server_answers_as_the_hook_alone_does(claude: ClaudeCode) -> None:
+    with claude.server():
+        claude.hook("SessionStart")
+        done = claude.say(f"Remember that {FACT}")
+        assert "Remembered 1 fact" in done.shown
+        assert "5433" in claude.say(QUESTION).context
+        assert claude.say("/mind").json["decision"] == "block"
+        assert claude.hook("PreCompact").json == {}
+        assert claude.hook("SessionEnd").json == {}
+    (row,) = claude.remembered()
+    assert (row["text"], row["host"]) == (FACT, "claude-code")
+
+
+def test_the_server_is_really_asked(claude: ClaudeCode, monkeypatch: pytest.MonkeyPatch) -> None:
+    with claude.server():
+        monkeypatch.chdir(claude.project)
+        data = b"{}"
+        monkeypatch.setattr(os, "getppid", os.getpid)
+        found = asking.ask("UserPromptSubmit", data, claude.env)
+        assert found is not None
+        assert found[0] == b""
+        assert b"UserPromptSubmit: hook_event_name" in found[1]
+        assert asking.ask("UserPromptSubmit", data, {**claude.env, "PI_PERSONA_LEG": "1"}) is None
+    assert asking.ask("UserPromptSubmit", data, claude.env) is None
+
+
+def test_the_socket_and_its_directory_are_closed_to_others_and_go_with_the_server(claude: ClaudeCode) -> None:
+    with claude.server():
+        assert stat.S_IMODE(claude.folder.stat().st_mode) == 0o700
+        assert stat.S_IMODE(claude.socket.stat().st_mode) == 0o700
+        assert len(os.fsencode(claude.socket)) <= 103
+    assert not claude.socket.exists()
+
+
+def test_an_agent_directory_with_a_long_path_is_served_from_another_place(
+    environ: dict[str, str], claude: ClaudeCode, agent_dir: Path
+) -> None:
+    far = replace(claude, environ={**environ, "PI_AGENT_DIR": str(agent_dir / ("x" * 80))})
+    assert not far.folder.is_relative_to(far.agent_dir)
+    with far.server():
+        assert len(os.fsencode(far.socket)) <= 103
+        assert "Remembered" in far.say(f"Remember that {FACT}").shown
+    assert not far.socket.exists()
+
+
+def test_a_socket_of_an_ended_server_is_swept_away_by_the_next(claude: ClaudeCode) -> None:
+    with claude.server() as process:
+        process.send_signal(signal.SIGKILL)
+        process.wait(20)
+        assert claude.socket.exists()
+        started = time.monotonic()
+        assert "Remembered" in claude.say(f"Remember that {FACT}").shown
+        assert time.monotonic() - started < 30
+    stale = claude.socket.with_name(rendezvous.name(b"another", 1))
+    claude.socket.rename(stale)
+    with claude.server():
+        assert not stale.exists()
+        assert "5433" in claude.say(QUESTION).context
+
+
+@pytest.mark.parametrize(
+    "serve", [hang, nonsense, endless, lambda _: None], ids=["hung", "nonsense", "endless", "gone"]
+)
+def test_a_server_that_does_not_take_the_request_is_done_without_and_nothing_is_done_twice(
+    claude: ClaudeCode,
+    serve: Callable[[socket.socket], None],
+) -> None:
+    with impostor(claude, serve) as came:
+        done = claude.say(f"Remember that {FACT}")
+        assert "Remembered 1 fact" in done.shown
+        assert claude.say("/mind recall port").json["decision"] == "block"
+        assert len(came) == 2
+    assert len(claude.remembered()) == 1
+
+
+@pytest.mark.parametrize("serve", [ready_and_gone, half_an_answer])
+def test_a_server_that_dies_amid_its_answer_costs_neither_memory_nor_injection(
+    claude: ClaudeCode,
+    serve: Callable[[socket.socket], None],
+) -> None:
+    with impostor(claude, serve):
+        done = claude.say(f"Remember that {FACT}")
+    assert (done.code, done.err) == (0, "")
+    assert FACT in done.context
+    assert len(claude.remembered()) == 1
+
+
+def test_a_command_that_a_dying_server_took_is_not_repeated_by_itself(claude: ClaudeCode) -> None:
+    claude.say(f"Remember that {FACT}")
+    (row,) = claude.remembered()
+    with impostor(claude, ready_and_gone):
+        done = claude.say(f"/mind forget {row['id']}")
+    assert done.json["decision"] == "block"
+    assert "may or may not have been done" in done.json["reason"]
+    assert len(claude.remembered()) == 1
+
+
+@pytest.mark.parametrize("spoil", ["open to others", "a link", "a file"])
+def test_a_place_that_others_could_have_made_is_not_trusted(claude: ClaudeCode, spoil: str) -> None:
+    with impostor(claude, ready_and_gone) as came:
+        if spoil == "open to others":
+            claude.folder.chmod(0o777)
+        elif spoil == "a link":
+            real = claude.folder.with_name("elsewhere")
+            claude.folder.rename(real)
+            claude.folder.symlink_to(real)
+        else:
+            claude.socket.unlink()
+            claude.socket.write_bytes(b"")
+        assert "Remembered" in claude.say(f"Remember that {FACT}").shown
+        assert came == []
+        if claude.folder.is_symlink():
+            claude.folder.unlink()
+            claude.folder.with_name("elsewhere").rename(claude.folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.parametrize("what", ["folder", "socket"])
+def test_what_belongs_to_another_user_is_not_asked(claude: ClaudeCode, what: str) -> None:
+    with impostor(claude, ready_and_gone) as came:
+        os.chown(getattr(claude, what), 12_345, 12_345)
+        assert "Remembered" in claude.say(f"Remember that {FACT}").shown
+        assert came == []
+        os.chown(getattr(claude, what), 0, 0)
+
+
+def test_a_server_of_another_mind_is_not_asked(claude: ClaudeCode) -> None:
+    leg = replace(claude, session="leg", more={"PI_PERSONA_LEG": "1"})
+    with claude.server():
+        claude.say(f"Remember that {FACT}")
+        leg.say("Remember that the cat is called Ada.")
+        assert len(claude.remembered()) == 1
+
+
+def test_two_sessions_of_one_server_have_switches_of_their_own(claude: ClaudeCode) -> None:
+    other = replace(claude, session="other")
+    with claude.server():
+        claude.say(f"Remember that {FACT}")
+        claude.say("/mind off")
+        assert claude.say(QUESTION).context == ""
+        assert "5433" in other.say(QUESTION).context
+    assert claude.say(QUESTION).context == ""
+
+
+def test_with_the_companion_off_the_server_opens_no_socket(claude: ClaudeCode, home: Path) -> None:
+    off = replace(claude, more={"PI_PERSONA_DISABLE": "1"})
+    with off.server("--role", "any"):
+        time.sleep(1.5)
+        assert not off.socket.exists()
+    assert sorted(path.name for path in home.iterdir()) == ["project"]
+
+
+def test_a_switch_in_the_conversation_holds_for_the_tools_of_its_server(claude: ClaudeCode, home: Path) -> None:
+    async def body() -> None:
+        server = StdioServerParameters(command=str(PERSONA), args=["mcp"], env=claude.env, cwd=str(claude.project))
+        with anyio.fail_after(80), (home / "errors").open("w", encoding="utf-8") as errors:
+            async with Client(stdio_client(server, errors)) as client:
+                assert (await client.list_tools()).tools
+                await anyio.to_thread.run_sync(lambda: claude.say("/mind off"))
+                assert (await client.list_tools()).tools == []
+                await anyio.to_thread.run_sync(lambda: claude.say("/mind on"))
+                saved = await client.call_tool("memory", {"action": "remember", "kind": "note", "text": "Tea at five."})
+                assert not saved.is_error
+                await anyio.to_thread.run_sync(lambda: claude.hook("SessionEnd"))
+                assert (await client.list_tools()).tools
+
+    anyio.run(body)
+    (row,) = claude.remembered()
+    assert (row["text"], row["origin"], row["host"]) == ("Tea at five.", "model", "claude-code")
+
+
+def test_other_servers_of_the_same_mind_are_asked_where_ones_own_is_not_there(claude: ClaudeCode) -> None:
+    with claude.server():
+        other = claude.folder / rendezvous.name(rendezvous.identity(rendezvous.agent_dir(claude.env), claude.env), 1)
+        claude.socket.rename(other)
+        try:
+            until(other.exists)
+            assert "Remembered" in claude.say(f"Remember that {FACT}").shown
+            assert "5433" in Persona(claude.environ, claude.project)("inject", "--prompt", QUESTION).out
+        finally:
+            other.rename(claude.socket)
