@@ -28,6 +28,8 @@ COSTS: Final[Mapping[str, str]] = {
     "tools": message("the model cannot save or look up memory by itself"),
     "injection": message("memory reaches the model only when it asks for it"),
     "scheduler": message("wakes and reviews wait for the next command"),
+    "input": message("what you ask to be remembered is kept only where the model calls the tool"),
+    "commands": message("commands are typed in a shell: `persona mind …`"),
 }
 
 

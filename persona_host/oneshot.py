@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from persona_hooks.errors import InvalidError
 from persona_hooks.journal import JsonlJournal, MemoryJournal
 from persona_hooks.ports import Capabilities
+from persona_hooks.speech import phrase, say, worded
 from persona_hooks.verbs import refusal
 from persona_host.embedded.models import HostModels
 from persona_host.embedded.shelf import Shelf
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 WRONG_USAGE = 2
 PATIENCE = 5.0
 """A script that is told nothing because a busy machine was late would be told something false."""
-# Nobody watches, and no timer outlives the command.
-CAPABILITIES = Capabilities(ui=False, scheduler=False)
+# Nobody watches, nobody talks, and no timer outlives the command.
+CAPABILITIES = Capabilities(ui=False, scheduler=False, input=False)
 
 
 def started(place: Place, models: HostModels, name: str = "command line", ui: Ui | None = None) -> Runtime:
@@ -70,8 +71,9 @@ def opened(place: Place, ui: Ui | None = None) -> Iterator[tuple[Runtime, HostMo
             role=place.role,
             shared=place.session is None,
         )
-        configure(models, runtime)
-        yield runtime, models
+        with runtime.speaking():
+            configure(models, runtime)
+            yield runtime, models
     finally:
         runtime.close()
 
@@ -81,16 +83,16 @@ def configure(models: HostModels, runtime: Runtime) -> None:
     try:
         models.configure(runtime.settings())
     except InvalidError as error:
-        StderrUi().notify(error.message, "warning")
+        StderrUi().notify(worded(error.message), "warning")
 
 
 def mind(place: Place, words: Sequence[str], *, as_json: bool, plain: bool) -> int:
     """Perform a person's command, given as the shell's words after ``mind``; print its card, return the status."""
     with opened(place) as (runtime, _):
         answer = runtime.command(["mind", *words])
-    card = in_shell(answer.card)
-    if answer.details.get("reason") == "unknown_command":
-        card = replace(card, hint="`persona mind --help` lists them all.")
+        card = in_shell(answer.card)
+        if answer.details.get("reason") == "unknown_command":
+            card = replace(card, hint=say("`persona mind --help` lists them all."))
     return printed(answer._replace(card=card), as_json=as_json, plain=plain)
 
 
@@ -101,7 +103,7 @@ def tool(place: Place, name: str, arguments: str) -> int:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
-        error = InvalidError(f"{name}: the arguments are not a JSON object.", field="arguments")
+        error = InvalidError(phrase("{verb}: the arguments are not a JSON object.", verb=name), field="arguments")
         printed(refusal(name, error), as_json=True, plain=True)
         return WRONG_USAGE
     with opened(place) as (runtime, _):
@@ -117,7 +119,7 @@ def inject(place: Place, prompt: str, *, as_json: bool) -> int:
         off = runtime.off()
     if off:
         # What is printed is what a model would be given, which may be nothing; that must not look like no memories.
-        StderrUi().notify(shell_text(off), "warning")
+        StderrUi().notify(shell_text(worded(off)), "warning")
     text = "\n\n".join(block.text for block in blocks)
     if as_json:
         shown = [{"name": block.name, "order": block.order, "text": block.text} for block in blocks]

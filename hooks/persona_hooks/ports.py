@@ -36,6 +36,8 @@ class Capabilities(NamedTuple):
         tools: The model can call our verbs.
         injection: Blocks reach the model's request.
         scheduler: Timers run while the host is idle.
+        input: What a person says reaches us before the model does.
+        commands: A person can type our commands where they talk.
     """
 
     journal: bool = True
@@ -45,6 +47,8 @@ class Capabilities(NamedTuple):
     tools: bool = True
     injection: bool = True
     scheduler: bool = True
+    input: bool = True
+    commands: bool = True
 
 
 class Guard(NamedTuple):

@@ -28,6 +28,8 @@ LACKING: Final = {
     "tools": phrase("the model cannot call memory: it is used by command only"),
     "injection": phrase("nothing reaches the model's request: recall by command or tool"),
     "scheduler": phrase("no timers: reminders show at the next turn"),
+    "input": phrase("what is said is not seen: strong cues are not captured"),
+    "commands": phrase("no commands: `persona mind` in a shell"),
 }
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-CAPABILITIES = Capabilities(branches=False, ui=False, models=False, injection=False)
-"""What MCP lacks: branches, a place to show things, a model to lend; and requests are the client's own."""
+CAPABILITIES = Capabilities(branches=False, ui=False, models=False, injection=False, input=False, commands=False)
+"""What MCP lacks: branches, a place to show things, a model to lend; and the conversation is the client's own."""
 
 DRAIN = 2.0
 """Seconds that are left for the end of the session once the client has closed the stream."""
