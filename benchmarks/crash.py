@@ -3,7 +3,8 @@
     python -m benchmarks.crash             everything that this machine allows
     python -m benchmarks.crash --only shim power writers
 
-Parts that need root, strace or loop devices are passed over with a reason where those are missing.
+Parts that need root, strace or loop devices are passed over with a reason where those are missing. PERSONA_TEST_JOBS
+says how many processes share the points of a battery, PERSONA_TEST_SEEDS how many seeds are lived through.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
-JOBS = min(2, os.cpu_count() or 1)
+JOBS = int(os.environ.get("PERSONA_TEST_JOBS", str(min(2, os.cpu_count() or 1))))
 SHARES = 8
 """Into how many shares the points of one operation are cut."""
 

@@ -259,7 +259,10 @@ def test_a_released_note_of_another_machine_lets_in(tmp_path: Path) -> None:
     assert add(tmp_path, "one") == 1
 
 
-def test_a_live_process_in_the_note_means_the_kernel_does_not_keep_out(tmp_path: Path) -> None:
+def test_a_live_process_in_the_note_means_the_kernel_does_not_keep_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("persona_store.locks.DYING", 0.05)
     parent = holders.start_token(os.getppid())
     if parent is None:
         pytest.skip("this platform has no start tokens")
