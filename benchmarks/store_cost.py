@@ -5,6 +5,7 @@ Measured in turns, warm and in one process: the engine alone, and ``memory.remem
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import statistics
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 ROUNDS = 60
 WARM = 5
-REPEATS = 2_000
+TRACED = 1_000
+REPEATS = 5_000
 DEMAND = 1.5
 
 
@@ -45,13 +47,18 @@ class Entry(BaseModel):
 
 
 class Cost(NamedTuple):
-    """Medians in milliseconds at one number of rows, and how memory moved over many rounds, in KiB."""
+    """Medians in milliseconds at one number of rows, and how memory moved over many more changes, in KiB.
+
+    ``grown`` is what Python's objects took between a tenth and the end of some changes (50 of the engine, ``TRACED`` of
+    the library), ``resident`` what the process took in ``REPEATS`` of the library; None where nobody says.
+    """
 
     rows: int
     size: int
     change: float
     bare: float
     grown: float
+    resident: float | None
 
     @property
     def ratio(self) -> float:
@@ -59,7 +66,7 @@ class Cost(NamedTuple):
         return self.change / self.bare
 
 
-def measure_remember(rows: int, rounds: int = ROUNDS, repeats: int = REPEATS) -> Cost:
+def measure_remember(rows: int, rounds: int = ROUNDS) -> Cost:
     """Measure one durable ``remember`` through the library, and a bare replacement, in turns."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name).resolve()
@@ -72,9 +79,13 @@ def measure_remember(rows: int, rounds: int = ROUNDS, repeats: int = REPEATS) ->
                 changes.append(_time(partial(mind.remember, f"Pier {number} opens at seven.")))
                 bares.append(_time_bare(root, path.read_bytes()))
             size = path.stat().st_size
-            grown = _grown_by(lambda number: mind.remember(f"Pier {number % rounds} opens at seven."), repeats)
+
+            def again(number: int) -> None:
+                mind.remember(f"Pier {number % rounds} opens at seven.")
+
+            grown, resident = _traced(again, TRACED), _resident(again)
         change, bare = (statistics.median(times[WARM:]) * 1000 for times in (changes, bares))
-        return Cost(rows, size, change, bare, grown)
+        return Cost(rows, size, change, bare, grown, resident)
 
 
 def _multiply(path: Path, rows: int) -> None:
@@ -92,17 +103,34 @@ def _time(action: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def _grown_by(action: Callable[[int], object], repeats: int) -> float:
-    """How much more memory is held after many changes than after a tenth of them, in KiB."""
+def _traced(action: Callable[[int], object], repeats: int) -> float:
+    """How much more memory Python's objects hold after many changes than after a tenth of them, in KiB."""
     tracemalloc.start()
+    try:
+        early, late = _between(action, repeats, lambda: tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    return (late - early) / 1024
+
+
+def _resident(action: Callable[[int], object]) -> float | None:
+    """How much more memory the process holds after many changes than after a tenth of them, in KiB."""
+    status = Path("/proc/self/statm")
+    if not status.exists():
+        return None
+    early, late = _between(action, REPEATS, lambda: int(status.read_text("ascii").split()[1]))
+    return (late - early) * os.sysconf("SC_PAGE_SIZE") / 1024
+
+
+def _between(action: Callable[[int], object], repeats: int, take: Callable[[], int]) -> tuple[int, int]:
     early = 0
     for number in range(repeats):
         if number == repeats // 10:
-            early, _ = tracemalloc.get_traced_memory()
+            gc.collect()
+            early = take()
         action(number)
-    late, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return (late - early) / 1024
+    gc.collect()
+    return early, take()
 
 
 def measure(rows: int, rounds: int = ROUNDS) -> Cost:
@@ -119,9 +147,13 @@ def measure(rows: int, rounds: int = ROUNDS) -> Cost:
         for number in range(rounds + WARM):
             changes.append(_time_change(profile, document, number))
             bares.append(_time_bare(root, data))
-        grown = _grown_by(lambda number: _time_change(profile, document, number), WARM * 10)
+
+        def again(number: int) -> None:
+            _time_change(profile, document, number)
+
+        grown = _traced(again, WARM * 10)
         change, bare = (statistics.median(times[WARM:]) * 1000 for times in (changes, bares))
-        return Cost(rows, len(data), change, bare, grown)
+        return Cost(rows, len(data), change, bare, grown, None)
 
 
 def _time_change(profile: Profile, document: Document[Entry], number: int) -> float:
@@ -152,12 +184,19 @@ def main() -> int:
         for rows in (1_000, 9_000):
             cost = take(rows)
             missed += cost.ratio > DEMAND
+            resident = "" if cost.resident is None else f", {cost.resident:+,.0f} KiB resident in {REPEATS:,} more"
             print(
                 f"{what}, {rows:,} rows, {cost.size / 1e6:.1f} MB: {cost.change:.2f} ms, a bare replacement "
-                f"{cost.bare:.2f} ms, ratio {cost.ratio:.2f} (at most {DEMAND}); memory grew by {cost.grown:.0f} KiB",
+                f"{cost.bare:.2f} ms, ratio {cost.ratio:.2f} (at most {DEMAND}); objects grew by "
+                f"{cost.grown:+,.0f} KiB{resident}",
                 flush=True,
             )
+    print(f"load while measured: {_load()}")
     return 1 if missed else 0
+
+
+def _load() -> str:
+    return f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} processors" if hasattr(os, "getloadavg") else "not told"
 
 
 if __name__ == "__main__":
