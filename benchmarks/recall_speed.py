@@ -106,7 +106,8 @@ def _measure(size: int) -> None:
     items = _median(lambda question: index.search(question, 10, ITEMS), asked)
     print(
         f"{size:8d} items   turns {order:6.2f} ms   facts {items:6.2f} ms   (goal {GOALS[size]:4.1f})   "
-        f"index {built:5.2f} s   unchanged sync {again:6.1f} ms"
+        f"index {built:5.2f} s   unchanged sync {again:6.1f} ms",
+        flush=True,
     )
 
 
@@ -121,7 +122,7 @@ class Noise:
 
         seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in given]
         rows = np.stack([np.random.default_rng(seed).standard_normal(384, dtype=np.float32) for seed in seeds])
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
 
 
 def _measure_peers(size: int) -> None:
@@ -158,10 +159,9 @@ def main(arguments: Sequence[str] = ()) -> None:
     print("median warm recall of 10, vectors off")
     for size in given.sizes:
         _measure(size)
-    print(f"cold index of 1,000 facts: {cold():.1f} ms (goal {COLD:.0f})")
-    if given.peers:
-        for size in given.sizes:
+        if given.peers:
             _measure_peers(size)
+    print(f"cold index of 1,000 facts: {cold():.1f} ms (goal {COLD:.0f})")
 
 
 if __name__ == "__main__":

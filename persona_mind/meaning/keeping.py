@@ -23,7 +23,7 @@ class Kept:
     """A pool; see ``recall.pool.Pool``. Safe to use from several threads.
 
     Args:
-        limit: Vectors that are held at most; the oldest wishes beyond it are not met.
+        limit: Vectors that are held, and wishes that are open, at most; the oldest make room.
         wanted: Told that there is something to read.
         ask: Has a few texts read at once.
         question: Returns the vector of a question.
@@ -73,9 +73,14 @@ class Kept:
             if reading.key in self._known:
                 return
             self._queue[reading.key] = reading
-            if len(self._queue) + len(self._known) > self._limit:
+            if len(self._queue) > self._limit:
                 del self._queue[next(iter(self._queue))]
         self._wanted()
+
+    def cancel(self, key: bytes) -> None:
+        """Do not have a text read that was wanted."""
+        with self._lock:
+            self._queue.pop(key, None)
 
     def news(self, since: int) -> Sequence[bytes]:
         """Return the keys whose vectors became known after the first ``since`` of them."""
@@ -107,6 +112,8 @@ class Kept:
                     self._said[reading.key] = said_of(reading.said)
                     self._fresh[reading.key] = reading
                     self._news.append(reading.key)
+            while len(self._known) > self._limit:
+                self._forget(next(iter(self._known)))
 
     def pour(self, allowed: Callable[[Reading], bool]) -> list[Record]:
         """Return what is to be kept on disk, and count it as kept; what is not allowed stays in memory only."""
@@ -118,10 +125,13 @@ class Kept:
         """Forget the vectors of texts that were erased, and do not read them."""
         with self._lock:
             for key in [key for key, said in self._said.items() if said in saids]:
-                del self._known[key], self._said[key]
-                self._fresh.pop(key, None)
+                self._forget(key)
             for key in [key for key, one in self._queue.items() if said_of(one.said) in saids]:
                 del self._queue[key]
+
+    def _forget(self, key: bytes) -> None:
+        del self._known[key], self._said[key]
+        self._fresh.pop(key, None)
 
     def clear(self) -> None:
         """Forget everything; what is still wanted is wanted again by whoever looks."""

@@ -53,6 +53,10 @@ class Pool(Protocol):
         """Have a text read when there is time."""
         ...
 
+    def cancel(self, key: bytes) -> None:
+        """Do not have a text read that was wanted."""
+        ...
+
     def news(self, since: int) -> Sequence[bytes]:
         """Return the keys whose vectors became known after the first ``since`` of them."""
         ...

@@ -21,6 +21,8 @@ FEW = 8
 """Items that a mean and a spread are worth beforehand, so that an index of one or two is not judged by itself."""
 USUAL_SPREAD = 0.1
 """The spread of likeness to assume beforehand; sentence models show about this on everyday text."""
+MOST = 65_536
+"""Items that have a vector, those that were put last: less than a cache holds, or it would be filled ever anew."""
 AT_ONCE = 16
 """So few texts that have no vector yet are read while somebody waits; more are left to the background."""
 
@@ -53,6 +55,7 @@ class Vectors:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
+        self._put: dict[int, None] = {}
         self._waiting: dict[int, Reading] = {}
         self._slots: dict[bytes, set[int]] = {}
         self._seen = 0
@@ -68,6 +71,9 @@ class Vectors:
     def put(self, slot: int, reading: Reading) -> None:
         """Take over the vector of a text, or have it read."""
         self.drop(slot)
+        self._put[slot] = None
+        if len(self._put) > MOST:
+            self._let_go(next(iter(self._put)))
         row = self.pool.get(reading.key)
         if row is not None:
             self._set(slot, row)
@@ -78,6 +84,7 @@ class Vectors:
 
     def drop(self, slot: int) -> None:
         """Forget the vector of a slot."""
+        self._put.pop(slot, None)
         waiting = self._waiting.pop(slot, None)
         if waiting is not None:
             self._slots[waiting.key].discard(slot)
@@ -85,6 +92,12 @@ class Vectors:
             self._held[slot] = False
             self._rows[slot] = 0.0
             self._centre = None
+
+    def _let_go(self, slot: int) -> None:
+        waiting = self._waiting.get(slot)
+        if waiting is not None:
+            self.pool.cancel(waiting.key)
+        self.drop(slot)
 
     def likeness(self, query: str, patience: Patience) -> Likeness | None:
         """Compare every vector with a question's; ``None`` while there is none, or the question's takes too long."""
