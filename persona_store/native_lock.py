@@ -35,7 +35,7 @@ _BEYOND: Final = 2**30
 """Where Windows locks a byte: behind the note, which others may read meanwhile."""
 
 _held: Final[set[int]] = set()
-_forking: Final = threading.Lock()
+_forking: Final = threading.RLock()
 
 
 def _forget() -> None:

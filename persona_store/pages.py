@@ -126,8 +126,8 @@ class Rows(Sequence["Row[T_co]"]):
             rows = change(page)
             if rows is page.rows or rows == page.rows:
                 pages.append(page)
-            elif pages and len(pages[-1].rows) + len(rows) <= PAGE:
-                # Whatever is removed in whatever order, there are never many more pages than full ones would be.
+            elif rows and pages and len(pages[-1].rows) + len(rows) <= PAGE:
+                # A page that shrank joins the one before it, so that removing rows leaves no crowd of small pages.
                 pages[-1] = Page(pages[-1].rows + rows)
             elif rows:
                 pages.append(Page(rows))
