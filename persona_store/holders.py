@@ -116,7 +116,7 @@ def _same_machine(holder: Holder, me: Holder) -> bool:
 
 
 def _lives(holder: Holder, me: Holder) -> bool:
-    if holder.boot != me.boot or holder.host != me.host or holder.start == "-":
+    if holder.boot != me.boot or holder.host != me.host:
         return False
     return start_token(holder.pid) == holder.start
 

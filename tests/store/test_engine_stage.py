@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from persona_hooks.errors import PersonaError, UncertainError
-from persona_store import holders
+from persona_hooks.errors import PersonaError, RefusedError, StorageError, UncertainError
+from persona_store import foreign_lock, holders, locks
 from tests.support.crash.checks import scratch
 from tests.support.crash.documents import OPERATIONS, add, ids, store
 from tests.support.crash.effects import Effect, Plan
 from tests.support.crash.inside import Mortal, effects_of, injure_inside, injured
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.support.crash.effects import Fault
 
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
@@ -179,3 +179,93 @@ def test_a_note_says_who_when_and_always_in_one_length() -> None:
         assert holders.parse(holder.record()) == (holders.HELD, holder)
         assert holders.parse(holder.record(holders.FREE)) == (holders.FREE, holder)
     assert str(ME) == f"process {os.getpid()} on {ME.host}"
+
+
+def test_a_live_holder_is_refused_with_every_word_a_person_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if holders.start_token(os.getppid()) is None:
+        pytest.skip("this platform has no start tokens")
+    monkeypatch.setattr(locks, "DYING", 0.0)
+    path = tmp_path / "persona-mind/.locks/memory.transaction"
+    path.parent.mkdir(parents=True, mode=0o700)
+    path.touch(mode=0o600)
+    path.write_bytes(OTHERS["parent"].record())
+
+    with pytest.raises(RefusedError) as caught:
+        add(tmp_path, "one")
+    assert caught.value.message == (
+        f"{path} is marked as held by process {os.getppid()} on {ME.host}, a live process that the system does not "
+        "keep out; if it is gone, run 'persona doctor'"
+    )
+
+
+def malformed(root: Path, record: bytes) -> Path:
+    path = root / "persona-mind/.locks/memory.transaction"
+    path.write_bytes(record)
+    return path
+
+
+def test_eight_malformed_notes_are_kept_and_no_more(tmp_path: Path) -> None:
+    add(tmp_path, "0")
+    for number in range(10):
+        path = malformed(tmp_path, b"torn %d" % number)
+        add(tmp_path, f"after {number}")
+
+    kept = sorted(path.parent.glob("memory.transaction.malformed.*"))
+    assert [one.read_bytes() for one in kept] == [b"torn %d" % number for number in range(8)]
+
+
+def test_a_malformed_note_that_cannot_be_kept_leaves_a_name_that_is_known_for_a_leftover(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, "no")
+
+    add(tmp_path, "one")
+    path = malformed(tmp_path, b"torn")
+    monkeypatch.setattr(os, "rename", fail)
+    with pytest.raises(StorageError):
+        add(tmp_path, "two")
+
+    names = [one.name for one in path.parent.iterdir() if one != path]
+    assert [name.rpartition("-")[0] for name in names] == [".memory.transaction.tmp"]
+
+
+@pytest.mark.parametrize(("start", "token"), [(b"7\xff", "7\ufffd"), (b"\xc3\xa4", "\ufffd\ufffd")])
+def test_a_start_that_is_no_plain_text_still_tells_processes_apart(
+    monkeypatch: pytest.MonkeyPatch, start: bytes, token: str
+) -> None:
+    monkeypatch.setattr(Path, "read_bytes", lambda _: b"1 (name) S " + b"0 " * 18 + start + b" 8")
+
+    assert holders.start_token(1) == token
+
+
+def test_a_machine_whose_name_is_no_ascii_has_none(tmp_path: Path) -> None:
+    (tmp_path / "id").write_bytes("ä\n".encode())
+
+    assert holders._first_line(str(tmp_path / "id")) is None
+
+
+NOTE = f"{socket.gethostname()}:{os.getpid()}"
+LIVES = f"process {os.getpid()} of the TypeScript release"
+
+
+@pytest.mark.parametrize(("size", "known"), [(1024, True), (1025, False)])
+def test_a_note_of_the_original_is_read_up_to_its_limit(tmp_path: Path, *, size: int, known: bool) -> None:
+    (tmp_path / "app.json.lock").write_text(f"{NOTE}-1".ljust(size))
+    (tmp_path / "app.json.wakeowner").write_text(f"{NOTE}:1-abc".ljust(size))
+
+    path = tmp_path / "app.json"
+    assert (foreign_lock.holder_of(path) == LIVES) is known
+    assert (foreign_lock.reminding(path) == (LIVES, True)) is known
+
+
+def test_where_the_system_knows_no_flags_for_it_a_note_is_read_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "app.json.lock").write_text(f"{NOTE}-1")
+    for name in ("O_NOFOLLOW", "O_NONBLOCK"):
+        monkeypatch.delattr(os, name)
+
+    assert foreign_lock.holder_of(tmp_path / "app.json") == LIVES
