@@ -181,8 +181,9 @@ def main(protocol: str = "stdio") -> int:
     home, environ = Path(os.environ["HOME"]), dict(os.environ)
     agent_dir = home / ".pi" / "agent"
     Path(environ["SAMPLE_END"]).with_suffix(".pid").write_text(str(os.getpid()), encoding="utf-8")
-    if protocol == "mcp":
-        return serve_mcp(agent_dir=agent_dir, home=home, cwd=home, environ=environ, plugins=plugins)
+    if protocol in {"mcp", "mcp-http"}:
+        port = 0 if protocol == "mcp-http" else None
+        return serve_mcp(agent_dir=agent_dir, home=home, cwd=home, environ=environ, port=port, plugins=plugins)
     return serve_stdio(agent_dir=agent_dir, home=home, environ=environ, plugins=plugins)
 
 

@@ -174,6 +174,44 @@ def test_without_an_owner_no_tool_is_offered_and_reading_refuses_in_words(home: 
     run(home, test)
 
 
+HALF = {
+    "in an argument": (
+        r'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"sample","arguments":{"a":"\ud800"}}}',
+        7,
+    ),
+    "in a key": (r'{"jsonrpc":"2.0","id":"x","method":"tools/list","params":{"\udfff":1}}', "x"),
+    "in the method": (r'{"jsonrpc":"2.0","id":8,"method":"\ud800\ud800"}', 8),
+    "in the id": (r'{"jsonrpc":"2.0","id":"\ud800","method":"tools/list"}', None),
+    "no JSON": ("{", None),
+    "no message": ('{"id":9}', 9),
+    "a list": ("[1]", None),
+    "an id that is none": ('{"jsonrpc":"1.0","id":true,"method":"x"}', None),
+}
+
+
+@pytest.mark.parametrize(("line", "asked"), HALF.values(), ids=HALF)
+def test_a_line_that_is_no_message_is_answered_and_the_next_one_works(
+    home: Path, line: str, asked: int | str | None
+) -> None:
+    env = python_env(home, SAMPLE_END=str(home / "end"))
+    ping = '{"jsonrpc":"2.0","id":99,"method":"ping"}'
+    done = subprocess.run(
+        [interpreter(), str(CHILD), "mcp"],
+        input=f"{line}\n\n{ping}\n",
+        text=True,
+        env=env,
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        timeout=50,
+    )
+    problem, *rest = [json.loads(answer) for answer in done.stdout.splitlines()]
+    assert problem["id"] == asked
+    assert problem["error"]["code"] in {types.PARSE_ERROR, types.INVALID_REQUEST}
+    assert ("half a character" in problem["error"]["message"]) == ("\\ud" in line)
+    assert [answer["id"] for answer in rest] == [99]
+
+
 @pytest.mark.parametrize("how", ["close", "kill"])
 def test_no_orphan_is_left(home: Path, how: str) -> None:
     pids: list[int] = []

@@ -10,6 +10,7 @@ import hmac
 import json
 import os
 import secrets
+import signal
 import socket
 import sys
 from contextlib import suppress
@@ -67,15 +68,21 @@ def run_http(runtime: Callable[[], Runtime], release: str, agent_dir: Path, port
     url = f"http://127.0.0.1:{port}{PATH}"
     kept = agent_dir / "persona-host" / f"mcp-{port}.json"
     try:
-        _keep(kept, json.dumps({"url": url, "token": token}, indent=2) + "\n")
-        sys.stdout.write(f"{url}\nAuthorization: Bearer {token}\nBoth are in {kept} until this ends.\n")
-        sys.stdout.flush()
-        with suppress(KeyboardInterrupt):  # raised again by the web server once it has ended in order
+        # The web server raises the signal that ended it once more; until it runs, a signal comes here at once.
+        signal.signal(signal.SIGTERM, _interrupt)
+        with suppress(KeyboardInterrupt):
+            _keep(kept, json.dumps({"url": url, "token": token}, indent=2) + "\n")
+            sys.stdout.write(f"{url}\nAuthorization: Bearer {token}\nBoth are in {kept} until this ends.\n")
+            sys.stdout.flush()
             uvicorn.Server(config).run(sockets=listening)
     finally:
         kept.unlink(missing_ok=True)
         for each in listening:
             each.close()
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 class Gate:
