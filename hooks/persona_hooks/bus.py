@@ -56,8 +56,9 @@ class Bus:
     def __init__(self, report: Callable[[str, str, Exception], None]) -> None:
         self.report = report
         self.outside: Outside | None = None
-        self._providers: dict[str, list[_Registration]] = {}
-        self._listeners: dict[str, list[_Registration]] = {}
+        # The tuples are replaced whole and under the lock, so that whoever asks takes none: a change asks eight times.
+        self._providers: dict[str, tuple[_Registration, ...]] = {}
+        self._listeners: dict[str, tuple[_Registration, ...]] = {}
         self._clients: dict[str, list[BusClient]] = {}
         self._lock = threading.Lock()
 
@@ -77,7 +78,7 @@ class Bus:
         if self.outside is not None and (answered := self.outside(request)) is not None:
             return answered
         replies: list[Reply] = []
-        for registration in self._at(self._providers, request.channel):
+        for registration in self._providers.get(request.channel, ()):
             try:
                 payload = registration.handler(request)
             except Exception as error:  # noqa: BLE001 - reported in the reply; a provider must not stop the asker
@@ -89,26 +90,23 @@ class Bus:
 
     def publish(self, message: Message) -> None:
         """Hand ``message`` to every listener of its channel; one that raises is reported, the others still run."""
-        for registration in self._at(self._listeners, message.channel):
+        for registration in self._listeners.get(message.channel, ()):
             try:
                 registration.handler(message)
             except Exception as error:  # noqa: BLE001 - fault isolation is this bus's task; it is reported
                 self.report(registration.name, message.channel, error)
 
-    def _at(self, table: dict[str, list[_Registration]], channel: str) -> list[_Registration]:
-        with self._lock:
-            return list(table.get(channel, ()))
-
-    def _add(self, table: dict[str, list[_Registration]], channel: str, registration: _Registration) -> Unsubscribe:
+    def _add(
+        self, table: dict[str, tuple[_Registration, ...]], channel: str, registration: _Registration
+    ) -> Unsubscribe:
         with self._lock:
             if registration.client.released:
                 raise ConflictError(f"{registration.name} was released and cannot register.", reason="stale_plugin")
-            table.setdefault(channel, []).append(registration)
+            table[channel] = (*table.get(channel, ()), registration)
 
         def unsubscribe() -> None:
             with self._lock:
-                if registration in table.get(channel, ()):
-                    table[channel].remove(registration)
+                table[channel] = tuple(item for item in table[channel] if item is not registration)
 
         return unsubscribe
 
@@ -123,8 +121,8 @@ class Bus:
         with self._lock:
             client.released = True
             for table in (self._providers, self._listeners):
-                for registrations in table.values():
-                    registrations[:] = [item for item in registrations if not item.client.released]
+                for channel, registrations in table.items():
+                    table[channel] = tuple(item for item in registrations if not item.client.released)
 
 
 class BusClient:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
 from persona_hooks.errors import InvalidError
@@ -21,6 +22,7 @@ DAY: Final = timedelta(days=1)
 _RFC3339: Final = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})", re.ASCII)
 
 
+@lru_cache(maxsize=256)
 def parse(text: str) -> datetime:
     """Return the moment that ``text`` names, in UTC.
 
