@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from persona_hooks.cards import one_line
 from persona_hooks.errors import RefusedError
 from persona_hooks.ports import Capabilities
+from persona_hooks.speech import phrase
 from persona_host.runtime import Runtime, Setup
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class NoModels:
     def complete(self, request: Completion) -> Completed:
         """Refuse."""
         del request
-        raise RefusedError("This host has no model to lend.", reason="no_model")
+        raise RefusedError(phrase("This host has no model to lend."), reason="no_model")
 
 
 def agent_dir_of(environ: Mapping[str, str], home: Path, option: str | None = None) -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_hooks.errors import InvalidError
+from persona_hooks.speech import phrase
 from persona_hooks.switches import is_set
 from persona_host.headless import agent_dir_of
 
@@ -61,29 +62,43 @@ def place(
         home = Path.home()
         working = Path(cwd or os.curdir).expanduser()
         if not working.is_dir():
-            raise InvalidError(f"--cwd: there is no directory {working}.", field="cwd", path=str(working))
+            raise InvalidError(
+                phrase("--cwd: there is no directory {path}.", path=working), field="cwd", path=str(working)
+            )
         environ = dict(os.environ)
         chosen = agent_dir_of(environ, home, agent_dir)
         _check(chosen)
         return Place(chosen, working.resolve(), home, environ, persona, session, role)
     except RuntimeError:
-        raise InvalidError("Nobody here has that home directory; name another one.", field="home") from None
+        raise InvalidError(phrase("Nobody here has that home directory; name another one."), field="home") from None
     except FileNotFoundError:
         # What is relative begins in the directory that this process was started in.
-        raise InvalidError("The working directory was removed. Go to another one.", field="cwd") from None
+        raise InvalidError(phrase("The working directory was removed. Go to another one."), field="cwd") from None
 
 
 def _check(agent_dir: Path) -> None:
     """Refuse an agent directory that is none, or that nobody could make."""
     there = next(path for path in (agent_dir, *agent_dir.parents) if os.path.lexists(path))
     if not there.is_dir():
-        what = "is a file" if there.is_file() else "is no directory"
+        what = phrase(
+            "The agent directory cannot be {agent_dir}: {there} is no directory.", agent_dir=agent_dir, there=there
+        )
+        if there.is_file():
+            what = phrase(
+                "The agent directory cannot be {agent_dir}: {there} is a file.", agent_dir=agent_dir, there=there
+            )
         raise InvalidError(
-            f"The agent directory cannot be {agent_dir}: {there} {what}.", field="agent_dir", path=str(there)
+            what,
+            field="agent_dir",
+            path=str(there),
         )
     if there != agent_dir and not os.access(there, os.W_OK | os.X_OK):
         raise InvalidError(
-            f"The agent directory {agent_dir} does not exist, and {there} may not be written to.",
+            phrase(
+                "The agent directory {agent_dir} does not exist, and {there} may not be written to.",
+                agent_dir=agent_dir,
+                there=there,
+            ),
             field="agent_dir",
             path=str(agent_dir),
         )

@@ -108,7 +108,7 @@ def _checked(verb: AnyVerb, arguments: Mapping[str, Any]) -> Params:
     except InvalidError as error:
         field = error.details.get("field")
         raise InvalidError(
-            phrase("{message} Form: {usage}", message=error.message, usage=usage(verb)),
+            phrase("{what} Form: {usage}", what=error.message, usage=usage(verb)),
             reason=error.reason,
             field=field,
         ) from None
@@ -330,7 +330,7 @@ class Runtime:
         try:
             verb = self.registry.get(name)
             if audience not in verb.shown_to:
-                raise NotFoundError(phrase("{name} is not offered here.", name=name), reason="unknown_verb")
+                raise NotFoundError(phrase("{verb} is not offered here.", verb=name), reason="unknown_verb")
             turn = self._turn(session, wanted)
             turn.check()
             owner = live_owner(self._client, session.id, session.seat, before_ready=verb.before_ready)
@@ -380,19 +380,25 @@ class Runtime:
         return [] if owner.leg else tools(self.registry, audience, self.session)
 
     def off(self) -> str:
-        """Return why memory does not work in the open session and what turns it on; nothing where it works."""
+        """Return why memory does not work in the open session and what turns it on, a phrase; empty where it works."""
         session = self.session
         try:
             self.owner()
         except PersonaError as error:
             return error.message
         if session.incognito:
-            return "This room is incognito: memory is neither read nor written here."
+            return phrase("This room is incognito: memory is neither read nor written here.")
         enabled = self.settings().get("mind.enabled")
         if enabled is None or enabled.value is not False:
             return ""
-        where = "for commands in this directory" if session.shared else "in this session"
-        return f"Memory is off {where}: nothing is remembered or given to a model. `/mind on` turns it on."
+        if session.shared:
+            return phrase(
+                "Memory is off for commands in this directory: nothing is remembered or given to a model. `/mind on` "
+                "turns it on."
+            )
+        return phrase(
+            "Memory is off in this session: nothing is remembered or given to a model. `/mind on` turns it on."
+        )
 
     def settings(self) -> dict[str, Setting]:
         """Return every plugin's effective settings in the open session, by key."""
@@ -411,7 +417,7 @@ class Runtime:
                 return refusal("render", error).card
             except Exception as error:  # noqa: BLE001 - as in ``call``
                 self._report(str(entry.custom_type), "render", error)
-                return refusal("render", _fault("This card", error)).card
+                return refusal("render", _fault(phrase("This card"), error)).card
 
     def renders(self) -> list[str]:
         """Return the types of custom entries that ``render`` makes a card of."""
@@ -445,7 +451,7 @@ class Runtime:
 def _fault(what: str, error: Exception) -> UncertainError:
     """Return what is told of a programming error: its kind and never its text, which may quote a memory."""
     return UncertainError(
-        phrase("{what} failed ({name}). See `persona doctor`.", what=what, name=type(error).__name__),
+        phrase("{what} failed ({error}). See `persona doctor`.", what=what, error=type(error).__name__),
         reason="internal_error",
     )
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Final
 
 from persona_hooks.errors import InvalidError, PersonaError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -89,7 +90,7 @@ def read_input() -> str:
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InvalidError("Standard input is not UTF-8 text.", field="stdin") from None
+        raise InvalidError(phrase("Standard input is not UTF-8 text."), field="stdin") from None
 
 
 def _stop(why: str) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_hooks.errors import BusyError, InvalidError, PersonaError, RefusedError
 from persona_hooks.specs import Usage
+from persona_hooks.speech import phrase
 from persona_host import extras
 from persona_host.embedded.failures import translated, unusable
 from persona_host.embedded.transcript import Line, Replied, Returned, Said, ToolCall
@@ -94,7 +95,9 @@ class Agent:
         except (PersonaError, KeyboardInterrupt):
             raise
         except TimeoutError:
-            raise BusyError(f"{self.choice.label} did not answer in time.", reason="model_late") from None
+            raise BusyError(
+                phrase("{model} did not answer in time.", model=self.choice.label), reason="model_late"
+            ) from None
         except Exception as error:
             said = (ask.instructions, *(line.text for line in ask.history))
             ours = translated(error, self.choice, begun=begun, private=(*said, self._key()))
@@ -143,7 +146,8 @@ def _require_library() -> None:
         import pydantic_ai  # noqa: F401, PLC0415 - heavy; only a real call needs it
     except ImportError:
         raise RefusedError(
-            f"Talking to a model needs the extra chat: {extras.command('chat')}", reason="missing_extra"
+            phrase("Talking to a model needs the extra chat: {command}", command=extras.command("chat")),
+            reason="missing_extra",
         ) from None
 
 
@@ -166,8 +170,10 @@ def build(choice: Choice, environ: Mapping[str, str]) -> Model:
     try:
         return infer_model(f"{name}:{choice.name}", lambda provider: _provider(provider, choice, environ))
     except ImportError as error:
-        message = (
-            f"{choice.provider}: the provider's package is not installed ({error.name or 'see its documentation'})."
+        message = phrase(
+            "{provider}: the provider's package is not installed ({package}).",
+            provider=choice.provider,
+            package=error.name or phrase("see its documentation"),
         )
         raise RefusedError(message, reason="provider_not_installed") from None
     except (UserError, ValueError):
@@ -184,7 +190,11 @@ def _provider(name: str, choice: Choice, environ: Mapping[str, str]) -> Provider
         key = environ.get(choice.key_variable, "")
         if not key and not choice.local:
             raise RefusedError(
-                f"{choice.label}: the variable {choice.key_variable} holds no key. Set it and start again.",
+                phrase(
+                    "{model}: the variable {variable} holds no key. Set it and start again.",
+                    model=choice.label,
+                    variable=choice.key_variable,
+                ),
                 reason="no_key",
             )
         options["api_key"] = key or NO_KEY
@@ -192,7 +202,10 @@ def _provider(name: str, choice: Choice, environ: Mapping[str, str]) -> Provider
         return infer_provider_class(name)(**options)
     except TypeError:
         raise InvalidError(
-            f"{choice.provider}: this provider takes no address or key from settings; set its own variables.",
+            phrase(
+                "{provider}: this provider takes no address or key from settings; set its own variables.",
+                provider=choice.provider,
+            ),
             field="models",
         ) from None
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from persona_hooks.cards import Card
 from persona_hooks.errors import InvalidError, PersonaError
+from persona_hooks.speech import phrase, say, worded
 from persona_hooks.verbs import refusal
 from persona_host.embedded import slash
 from persona_host.embedded.host import EmbeddedHost
 from persona_host.embedded.plain import JsonScreen, PlainScreen, answer, piped, typed
-from persona_host.embedded.screen import STOPPED, Event
+from persona_host.embedded.screen import Event, stopped
 from persona_host.headless import StderrUi
 from persona_host.oneshot import PATIENCE
 
@@ -61,19 +62,22 @@ def chat(place: Place, options: Options) -> int:
     patience = 1.0 if at_terminal else PATIENCE
     host = EmbeddedHost.start(place, screen=screen, ui=ui, model=options.model, room=options.room, patience=patience)
     try:
-        if at_terminal and not options.json:
-            sys.stdout.write(f"persona, session {host.runtime.session.id}. {GREETING}\n")
         off = host.runtime.off()
-        if off:
-            ui.notify(off, "warning")
-        status = _answer_all(host, lines)
+        with host.runtime.speaking():
+            if at_terminal and not options.json:
+                session = host.runtime.session.id
+                greeting = say("persona, session {session}. {greeting}", session=session, greeting=GREETING)
+                sys.stdout.write(f"{greeting}\n")
+            if off:
+                ui.notify(worded(off), "warning")
+            status = _answer_all(host, lines)
         broken = screen.failed or (off and not place.disabled and _refused(host))
         return 1 if broken and not status and not at_terminal else status
     finally:
         host.close()
 
 
-GREETING = "/help lists the commands; Ctrl-D leaves."
+GREETING = phrase("/help lists the commands; Ctrl-D leaves.")
 
 
 class Tally:
@@ -115,7 +119,7 @@ def _answer_all(host: EmbeddedHost, lines: Iterable[str | InvalidError]) -> int:
         except slash.Leave:
             break
         except KeyboardInterrupt:
-            host.screen.show(STOPPED)
+            host.screen.show(stopped())
             return INTERRUPTED
         except PersonaError as error:
             refused = refusal("chat", error)
@@ -131,11 +135,12 @@ def _terminal(place: Place, options: Options) -> int:
     screen = TerminalScreen(surface_for(plain=False))
     host = EmbeddedHost.start(place, screen=screen, ui=screen, model=options.model, room=options.room)
     try:
-        welcome = Card("persona", (f"session {host.runtime.session.id}",), hint=GREETING)
-        screen.show(Event("notice", ok=True, card=welcome))
-        if off := host.runtime.off():
-            screen.notify(off, "warning")
-        Terminal(host, screen).run()
+        with host.runtime.speaking():
+            session = say("session {session}", session=host.runtime.session.id)
+            screen.show(Event("notice", ok=True, card=Card("persona", (session,), hint=worded(GREETING))))
+            if off := host.runtime.off():
+                screen.notify(worded(off), "warning")
+            Terminal(host, screen).run()
     finally:
         host.close()
     return 0

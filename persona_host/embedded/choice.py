@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from persona_hooks.errors import InvalidError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 SESSION = "session"
-HOW = (
+HOW = phrase(
     "Name one for this conversation with --model openai:NAME or /model openai:NAME, with its key in OPENAI_API_KEY; or "
-    'for good in persona/settings.json of the agent directory, here one that runs on this machine: {"models": '
-    '{"default": {"model": "openai:NAME", "baseUrl": "http://localhost:11434/v1"}}}.'
+    "for good in persona/settings.json of the agent directory, here one that runs on this machine: {example}.",
+    example='{"models": {"default": {"model": "openai:NAME", "baseUrl": "http://localhost:11434/v1"}}}',
 )
 
 
@@ -110,7 +111,9 @@ def parse(text: str, *, field: str) -> tuple[str, str]:
     """
     provider, colon, name = text.strip().partition(":")
     if not (colon and provider and name) or any(char.isspace() for char in provider + name):
-        raise InvalidError(f"{field}: a model is named provider:name, for example openai:gpt-5-mini.", field=field)
+        raise InvalidError(
+            phrase("{field}: a model is named provider:name, for example openai:gpt-5-mini.", field=field), field=field
+        )
     return provider, name
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from persona_hooks.cards import clip, one_line
 from persona_hooks.errors import BusyError, PersonaError, RefusedError, StorageError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from persona_host.embedded.choice import Choice
@@ -30,38 +31,49 @@ def translated(  # noqa: PLR0911 - one return an error
     """
     from pydantic_ai import exceptions as theirs  # noqa: PLC0415 - heavy; only a real call needs it
 
-    label = choice.label
+    model = choice.label
     status = getattr(error, "status_code", None)
     code = f" (HTTP {status})" if isinstance(status, int) else ""
     match error:
         case theirs.ModelAuthenticationError():
-            variable = choice.key_variable or "the variable that holds it"
-            return RefusedError(f"{label} refused the key{code}. Check {variable}.", reason="model_key_refused")
+            variable = choice.key_variable or phrase("the variable that holds it")
+            return RefusedError(
+                phrase("{model} refused the key{code}. Check {variable}.", model=model, code=code, variable=variable),
+                reason="model_key_refused",
+            )
         case theirs.ModelNotFoundError():
-            return RefusedError(f"{label} is not known there{code}. Check its name.", reason="model_unknown")
+            return RefusedError(
+                phrase("{model} is not known there{code}. Check its name.", model=model, code=code),
+                reason="model_unknown",
+            )
         case theirs.UserError():
             return unusable(choice)
         case theirs.ModelConnectionError() | OSError() if begun:
             return StorageError(
-                f"{label} broke off in the middle of its reply. What came is kept; ask again.", reason="model_broke_off"
+                phrase("{model} broke off in the middle of its reply. What came is kept; ask again.", model=model),
+                reason="model_broke_off",
             )
         case theirs.ModelTimeoutError() | theirs.ModelRateLimitError() | theirs.ModelUnavailableError():
-            return BusyError(f"{label} is overloaded or late{code}. Try again.", reason="model_busy")
+            return BusyError(
+                phrase("{model} is overloaded or late{code}. Try again.", model=model, code=code), reason="model_busy"
+            )
         case theirs.ModelConnectionError():
             return StorageError(
-                f"{label} could not be reached. Check the address and the network.", reason="model_unreachable"
+                phrase("{model} could not be reached. Check the address and the network.", model=model),
+                reason="model_unreachable",
             )
         case theirs.AgentRunError() | OSError():
-            return _failed(error, f"{label} failed{code}", private)
+            return _failed(error, phrase("{model} failed{code}", model=model, code=code), private)
         case _:
             return None
 
 
 def unusable(choice: Choice) -> RefusedError:
     """Return the refusal of a model that cannot be set up."""
-    message = (
-        f"{choice.label} cannot be used: no such provider, or its key is missing. Set the provider's key variable "
-        "(OPENAI_API_KEY for openai), or name a server of your own with baseUrl."
+    message = phrase(
+        "{model} cannot be used: no such provider, or its key is missing. Set the provider's key variable "
+        "(OPENAI_API_KEY for openai), or name a server of your own with baseUrl.",
+        model=choice.label,
     )
     return RefusedError(message, reason="model_not_usable")
 
@@ -70,10 +82,13 @@ def _failed(error: Exception, what: str, private: Iterable[str]) -> StorageError
     kind = type(error).__name__
     said = one_line(_message(getattr(error, "body", None)))
     if not said:
-        return StorageError(f"{what}: {kind}. Try again.", reason="model_failed", kind=kind)
+        return StorageError(
+            phrase("{what}: {kind}. Try again.", what=what, kind=kind), reason="model_failed", kind=kind
+        )
+    told: str = clip(said, QUOTED)
     if _quotes(said, private):
-        said = "it quotes the request, so its words are left out"
-    return StorageError(f"{what}: {clip(said, QUOTED)}", reason="model_failed", kind=kind)
+        told = phrase("it quotes the request, so its words are left out")
+    return StorageError(phrase("{field}: {what}", field=what, what=told), reason="model_failed", kind=kind)
 
 
 def _message(body: object) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from persona_hooks.errors import InvalidError, NotFoundError, PersonaError
 from persona_hooks.journal import JsonlJournal, MemoryJournal
 from persona_hooks.ports import Capabilities
+from persona_hooks.speech import phrase, say
 from persona_hooks.verbs import refusal
 from persona_host.embedded.models import HostModels
 from persona_host.embedded.screen import Event, answered
@@ -88,7 +89,8 @@ class EmbeddedHost:
         host = cls(runtime, place, models, screen)
         host._room = room
         try:
-            host._first()
+            with runtime.speaking():
+                host._first()
         except BaseException:
             host.close()
             raise
@@ -118,7 +120,7 @@ class EmbeddedHost:
         """
         target = self.find(entry) if entry else self.journal.leaf
         if target is None:
-            raise NotFoundError("Nothing was said here yet, so there is nothing to fork.", reason="empty_log")
+            raise NotFoundError(phrase("Nothing was said here yet, so there is nothing to fork."), reason="empty_log")
         session_id = new_id(self.runtime.scheduler.now())
         journal = self.journal
         if isinstance(journal, MemoryJournal):
@@ -147,8 +149,10 @@ class EmbeddedHost:
         ids = [entry.id for entry in self.journal.entries()]
         meant = [word] if word in ids else [item for item in ids if item.startswith(word)]
         if len(meant) != 1:
-            how = "no entry" if not meant else f"{len(meant)} entries"
-            raise NotFoundError(f"There is {how} of that id here. /tree lists them.", reason="unknown_entry")
+            what = phrase("There is no entry of that id here. /tree lists them.")
+            if meant:
+                what = phrase("There are {number} entries of that id here. /tree lists them.", number=len(meant))
+            raise NotFoundError(what, reason="unknown_entry")
         return meant[0]
 
     def command(self, line: str) -> None:
@@ -156,7 +160,9 @@ class EmbeddedHost:
         answer = self.runtime.command(line)
         if answer.details.get("reason") == "unknown_command":
             group = line.removeprefix("/").split()[0]
-            answer = answer._replace(card=replace(answer.card, hint=f"/help {group} tells what each of them does."))
+            answer = answer._replace(
+                card=replace(answer.card, hint=say("/help {group} tells what each of them does.", group=group))
+            )
         self.screen.show(answered(answer))
         self.turns.drain()
 

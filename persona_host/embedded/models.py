@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from persona_hooks.errors import RefusedError
 from persona_hooks.ports import Completed, Completion
+from persona_hooks.speech import phrase
 from persona_host.embedded.choice import HOW, SESSION, Choice, Roles
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class HostModels:
 
         choice = self.session if request.role == SESSION else self.roles.choice(request.role) or self.session
         if choice is None:
-            raise RefusedError(f"No model is configured. {HOW}", reason="no_model")
+            raise RefusedError(phrase("No model is configured. {how}", how=HOW), reason="no_model")
         agent = Agent(choice, self._environ)
         ask = Ask(
             [Said(request.prompt)],

@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING
 
 from persona_hooks.cards import sanitize
 from persona_hooks.errors import InvalidError
+from persona_hooks.speech import phrase, thousands
 from persona_host.embedded import slash
 from persona_host.embedded.screen import shown
 from persona_host.standard import json_line
@@ -88,13 +89,15 @@ def piped(stream: IO[bytes]) -> Iterator[str | InvalidError]:
             while line and not line.endswith(b"\n"):
                 line = stream.readline(MAX_LINE)
             yield InvalidError(
-                f"A line is longer than {MAX_LINE:,} bytes; it was left out.", field="line", limit=MAX_LINE
+                phrase("A line is longer than {limit} bytes; it was left out.", limit=thousands(MAX_LINE)),
+                field="line",
+                limit=MAX_LINE,
             )
             continue
         try:
             text = line.decode("utf-8-sig").strip("\r\n")
         except UnicodeDecodeError:
-            yield InvalidError("A line is not UTF-8 text; it was left out.", field="line")
+            yield InvalidError(phrase("A line is not UTF-8 text; it was left out."), field="line")
             continue
         if text.strip():
             yield text
@@ -122,7 +125,8 @@ def answer(host: EmbeddedHost, line: str) -> None:
         Leave: The person wants to leave.
         KeyboardInterrupt: The person stopped it.
     """
-    if line.startswith("/"):
-        slash.run(host, line)
-    else:
-        host.turns.say(line)
+    with host.runtime.speaking():
+        if line.startswith("/"):
+            slash.run(host, line)
+        else:
+            host.turns.say(line)

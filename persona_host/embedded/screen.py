@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from persona_hooks.cards import COMPACT_COLUMNS, Card, one_line, render
+from persona_hooks.speech import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,4 +78,6 @@ def shown(card: Card, columns: int | None, *, whole: bool) -> list[str]:
     return [one_line(card.title), *lines, *([one_line(card.hint)] if card.hint else [])]
 
 
-STOPPED = Event("notice", ok=True, card=Card("Stopped. What was said is kept.", level="warning"))
+def stopped() -> Event:
+    """Return the notice that a person stopped a reply."""
+    return Event("notice", ok=True, card=Card(say("Stopped. What was said is kept."), level="warning"))

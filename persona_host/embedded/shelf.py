@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from persona_hooks.errors import InvalidError, NotFoundError
 from persona_hooks.session_logs import SUFFIX, SessionSummary, sessions
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -37,8 +38,10 @@ class Shelf:
         """
         if not _ID.fullmatch(session_id):
             raise InvalidError(
-                "A session id is 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or "
-                "digit.",
+                phrase(
+                    "A session id is 1 to 64 letters, digits, dots, dashes and underscores, and begins with a "
+                    "letter or digit."
+                ),
                 field="session",
             )
         return self.folder / f"{session_id}{SUFFIX}"
@@ -64,8 +67,10 @@ class Shelf:
         meant = [item for item in kept if item.session_id == word]
         meant = meant or [item for item in kept if item.session_id.startswith(word)]
         if len(meant) != 1:
-            how = "no session" if not meant else f"{len(meant)} sessions"
-            raise NotFoundError(f"There is {how} of that name here. /resume lists them.", reason="unknown_session")
+            what = phrase("There is no session of that name here. /resume lists them.")
+            if meant:
+                what = phrase("There are {number} sessions of that name here. /resume lists them.", number=len(meant))
+            raise NotFoundError(what, reason="unknown_session")
         return meant[0]
 
     def _named(self, session_id: str) -> Path:

@@ -9,6 +9,7 @@ from persona_hooks.cards import Card, clip, one_line
 from persona_hooks.commands import complete, nearest
 from persona_hooks.errors import PersonaError
 from persona_hooks.journal import JsonlJournal
+from persona_hooks.speech import phrase, say, worded
 from persona_hooks.verbs import refusal
 from persona_host.embedded.choice import HOW, facts
 from persona_host.embedded.screen import Event
@@ -67,8 +68,8 @@ def run(host: EmbeddedHost, line: str) -> None:
     host.screen.show(_unknown(host, line[1:].split()))
 
 
-ESCAPE = "A message that begins with a slash is sent by putting a space before it."
-STATUS = (
+ESCAPE = phrase("A message that begins with a slash is sent by putting a space before it.")
+STATUS = phrase(
     "The bottom line: persona · model · mind 3L·1S · backlog 2, that is 3 facts kept for good, 1 for two days and 2 "
     "things to do."
 )
@@ -77,9 +78,11 @@ STATUS = (
 def _unknown(host: EmbeddedHost, words: list[str]) -> Event:
     commands = [*COMMANDS, *(verb.command for verb in host.runtime.registry.shown_to("person"))]
     meant = nearest(commands, words)
-    title = f"There is no such command.{f' Did you mean /{meant}?' if meant else ''}"
+    title = say("There is no such command.")
+    if meant:
+        title = say("There is no such command. Did you mean /{meant}?", meant=meant)
     known = ", ".join(f"/{word}" for word in (*groups(host.runtime.registry), *COMMANDS))
-    card = Card(title, (f"Known here: {known}.",), level="warning", hint=ESCAPE)
+    card = Card(title, (say("Known here: {known}.", known=known),), level="warning", hint=worded(ESCAPE))
     return Event("answer", ok=False, card=card, data={"reason": "unknown_command"}, whole=True)
 
 
@@ -106,14 +109,18 @@ def _help(host: EmbeddedHost, rest: str) -> Event:
     if words:
         return _help_about(host, words)
     registry = host.runtime.registry
-    lines = [*overview(registry), *(row(f"/{command.form}", command.summary) for command in COMMANDS.values())]
-    return _answer(Card("Commands; /help mind or /help mind recall tells more:", (*lines, STATUS), hint=ESCAPE))
+    lines = [*overview(registry), *(row(f"/{command.form}", worded(command.summary)) for command in COMMANDS.values())]
+    return _answer(
+        Card(
+            say("Commands; /help mind or /help mind recall tells more:"), (*lines, worded(STATUS)), hint=worded(ESCAPE)
+        )
+    )
 
 
 def _help_about(host: EmbeddedHost, words: list[str]) -> Event:
     own = COMMANDS.get(words[0])
     if own is not None:
-        return _answer(Card(f"/{own.form}", (own.summary,)))
+        return _answer(Card(f"/{own.form}", (worded(own.summary),)))
     card = about(host.runtime.registry, words)
     return _unknown(host, words) if card is None else _answer(card)
 
@@ -123,7 +130,7 @@ def _new(host: EmbeddedHost, rest: str) -> Event:
     back = _leaving(host)
     host.new()
     session = host.runtime.session.id
-    return _answer(Card(f"New session {session}.", level="success", hint=back), session=session)
+    return _answer(Card(say("New session {session}.", session=session), level="success", hint=back), session=session)
 
 
 def _resume(host: EmbeddedHost, rest: str) -> Event:
@@ -134,7 +141,12 @@ def _resumed(host: EmbeddedHost, word: str) -> Event:
     kept = host.shelf.find(word)
     back = _leaving(host)
     host.resume(kept)
-    card = Card(f"Back in session {kept.session_id}.", _last(host.journal.branch()), level="success", hint=back)
+    card = Card(
+        say("Back in session {session}.", session=kept.session_id),
+        _last(host.journal.branch()),
+        level="success",
+        hint=back,
+    )
     return _answer(card, session=kept.session_id)
 
 
@@ -145,16 +157,18 @@ def _sessions(host: EmbeddedHost) -> Event:
         for number, kept in enumerate(kept_sessions[:LISTED], 1)
     ]
     left = len(kept_sessions) - len(lines)
-    more = (f"… and {left} older ones.",) if left > 0 else ()
-    title = "Sessions in this directory, the latest first:" if lines else "There are no sessions in this directory yet."
-    hint = "/resume NUMBER or /resume ID opens one." if lines else ""
+    more = (say("… and {number} older ones.", number=left),) if left > 0 else ()
+    title, hint = say("There are no sessions in this directory yet."), ""
+    if lines:
+        title = say("Sessions in this directory, the latest first:")
+        hint = say("/resume NUMBER or /resume ID opens one.")
     return _answer(Card(title, (*lines, *more), hint=hint), sessions=[kept.session_id for kept in kept_sessions])
 
 
 def _tree(host: EmbeddedHost, rest: str) -> Event:
     if rest:
         host.move(rest)
-        card = Card("The conversation goes on from there.", _last(host.journal.branch()), level="success")
+        card = Card(say("The conversation goes on from there."), _last(host.journal.branch()), level="success")
         return _answer(card, leaf=host.journal.leaf)
     active = {entry.id for entry in host.journal.branch()}
     entries = host.journal.entries()
@@ -163,8 +177,10 @@ def _tree(host: EmbeddedHost, rest: str) -> Event:
         for entry, depth in _layout(entries)
         if entry.type == "message"
     ]
-    title = "The session's entries; * marks the active branch:" if lines else "Nothing was said here yet."
-    hint = "/tree ID goes on from an entry; /fork ID copies the conversation up to it." if lines else ""
+    title, hint = say("Nothing was said here yet."), ""
+    if lines:
+        title = say("The session's entries; * marks the active branch:")
+        hint = say("/tree ID goes on from an entry; /fork ID copies the conversation up to it.")
     return _answer(
         Card(title, tuple(lines), hint=hint), entries=[entry.id for entry in entries], leaf=host.journal.leaf
     )
@@ -173,8 +189,11 @@ def _tree(host: EmbeddedHost, rest: str) -> Event:
 def _fork(host: EmbeddedHost, rest: str) -> Event:
     back = _leaving(host)
     session = host.fork(rest or None)
-    copied = "up to that entry" if rest else "as it stands"
-    title = f"Copied the conversation, {copied}, into session {session}; it goes on here."
+    title = say("Copied the conversation, as it stands, into session {session}; it goes on here.", session=session)
+    if rest:
+        title = say(
+            "Copied the conversation, up to that entry, into session {session}; it goes on here.", session=session
+        )
     return _answer(Card(title, _last(host.journal.branch()), level="success", hint=back), session=session)
 
 
@@ -183,12 +202,15 @@ def _model(host: EmbeddedHost, rest: str) -> Event:
     if rest:
         choice = models.select(rest, "/model")
         host.runtime.fire("model_select", model=choice.label)
-        return _answer(Card(f"This conversation uses {choice.label} now.", level="success"), **facts(choice))
+        return _answer(
+            Card(say("This conversation uses {model} now.", model=choice.label), level="success"), **facts(choice)
+        )
     roles = [f"{role}: {known.label}" for role in models.roles.names() if (known := models.roles.choice(role))]
     if models.session is None:
-        return _answer(Card("No model is configured.", (HOW,), tuple(roles)), **facts(None))
-    title = f"This conversation uses {models.session.label} ({models.session.source})."
-    return _answer(Card(title, tuple(roles), hint="/model provider:name changes it."), **facts(models.session))
+        return _answer(Card(say("No model is configured."), (worded(HOW),), tuple(roles)), **facts(None))
+    session = models.session
+    title = say("This conversation uses {model} ({source}).", model=session.label, source=session.source)
+    return _answer(Card(title, tuple(roles), hint=say("/model provider:name changes it.")), **facts(session))
 
 
 def _quit(host: EmbeddedHost, rest: str) -> Event:
@@ -215,11 +237,11 @@ def _layout(entries: list[Entry]) -> list[tuple[Entry, int]]:
 def _said(entry: Entry) -> str:
     match line_of(entry):
         case Said(text):
-            return f"you: {text}"
+            return say("you: {text}", text=text)
         case Replied(text, calls):
-            return f"model: {text or ', '.join(call.tool for call in calls)}"
+            return say("model: {text}", text=text or ", ".join(call.tool for call in calls))
         case Returned(_, tool):
-            return f"{tool}: result"
+            return say("{tool}: result", tool=tool)
         case _:
             return entry.type
 
@@ -227,7 +249,7 @@ def _said(entry: Entry) -> str:
 def _last(branch: list[Entry]) -> tuple[str, ...]:
     """Return the last thing that was said on a branch, to find one's way back in."""
     spoken = [entry for entry in branch if isinstance(line_of(entry), Said | Replied)]
-    return (_row(f"Last: {_said(spoken[-1])}"),) if spoken else ()
+    return (_row(say("Last: {said}", said=_said(spoken[-1]))),) if spoken else ()
 
 
 def _row(text: str) -> str:
@@ -239,16 +261,18 @@ def _row(text: str) -> str:
 def _leaving(host: EmbeddedHost) -> str:
     """Return how to come back to the session that is about to be left, where something was said in it."""
     kept = isinstance(host.journal, JsonlJournal) and host.journal.stored
-    return f"/resume {host.runtime.session.id} goes back to the conversation before." if kept else ""
+    if not kept:
+        return ""
+    return say("/resume {session} goes back to the conversation before.", session=host.runtime.session.id)
 
 
 _ALL = (
-    Command("help [COMMAND]", "List the commands, or tell of one.", _help),
-    Command("new", "Begin a new session.", _new),
-    Command("resume [NUMBER|ID]", "List the sessions of this directory, or go back to one.", _resume),
-    Command("tree [ID]", "Show the session's branches, or go on from an entry.", _tree),
-    Command("fork [ID]", "Copy the conversation, up to an entry, into a session of its own.", _fork),
-    Command("model [PROVIDER:NAME]", "Show or change the model of this conversation.", _model),
-    Command("quit", "Leave. The session is kept.", _quit),
+    Command("help [COMMAND]", phrase("List the commands, or tell of one."), _help),
+    Command("new", phrase("Begin a new session."), _new),
+    Command("resume [NUMBER|ID]", phrase("List the sessions of this directory, or go back to one."), _resume),
+    Command("tree [ID]", phrase("Show the session's branches, or go on from an entry."), _tree),
+    Command("fork [ID]", phrase("Copy the conversation, up to an entry, into a session of its own."), _fork),
+    Command("model [PROVIDER:NAME]", phrase("Show or change the model of this conversation."), _model),
+    Command("quit", phrase("Leave. The session is kept."), _quit),
 )
 COMMANDS = {command.name: command for command in _ALL}

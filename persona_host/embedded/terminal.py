@@ -21,10 +21,11 @@ from prompt_toolkit.patch_stdout import patch_stdout
 
 from persona_hooks.cards import COMPACT_COLUMNS, clip, one_line, sanitize
 from persona_hooks.errors import PersonaError
+from persona_hooks.speech import say
 from persona_host.embedded import slash
 from persona_host.embedded.painting import SIGNS, paint
 from persona_host.embedded.plain import answer
-from persona_host.embedded.screen import STOPPED
+from persona_host.embedded.screen import stopped
 from persona_host.embedded.wrapping import Flow
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ class Terminal:
         except slash.Leave:
             return False
         except KeyboardInterrupt:
-            self._screen.show(STOPPED)
+            self._screen.show(stopped())
         return True
 
     def _entered(self) -> None:
@@ -203,10 +204,12 @@ class Terminal:
 
     def _toolbar(self) -> str:
         runtime = self._host.runtime
-        try:
-            persona = runtime.owner().persona or "no persona"
-        except PersonaError:
-            persona = "memory off"
         model = self._host.models.session
-        parts = [persona, model.label if model else "no model", *self._screen.statuses.values()]
+        # The prompt asks for it whenever it is drawn, outside of any answer.
+        with runtime.speaking():
+            try:
+                persona = runtime.owner().persona or say("no persona")
+            except PersonaError:
+                persona = say("memory off")
+            parts = [persona, model.label if model else say("no model"), *self._screen.statuses.values()]
         return clip(" · ".join(parts), self._prompt.output.get_size().columns)

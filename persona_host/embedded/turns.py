@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from persona_hooks.cards import Card
 from persona_hooks.errors import PersonaError
 from persona_hooks.specs import Handled, ToolVerdict, Transform, Usage
+from persona_hooks.speech import say, worded
 from persona_hooks.verbs import refusal
 from persona_host.embedded.choice import HOW, facts
 from persona_host.embedded.screen import Event, carded
@@ -146,7 +147,9 @@ class Turns:
                 return
             for call in step.reply.calls:
                 self._tool(call)
-        card = Card(f"Stopped after {ROUNDS} requests: the model keeps calling tools.", level="warning")
+        card = Card(
+            say("Stopped after {number} requests: the model keeps calling tools.", number=ROUNDS), level="warning"
+        )
         self._screen.show(Event("error", ok=False, card=card, data={"reason": "too_many_rounds"}))
 
     def _request(self, choice: Choice, instructions: str) -> Step:
@@ -188,13 +191,13 @@ class Turns:
     def _called(self, call: ToolCall) -> Event:
         about: dict[str, Any] = {"tool": call.tool, "callId": call.id}
         if isinstance(call.arguments, str):
-            card = Card(f"{call.tool}: the arguments are not a JSON object.", level="warning")
+            card = Card(say("{verb}: the arguments are not a JSON object.", verb=call.tool), level="warning")
             return Event("tool", ok=False, card=card, data={**about, "reason": "invalid"})
         verdict = self._runtime.fire(
             "tool_call", tool=call.tool, call_id=call.id, arguments=call.arguments, parent_tool_call_id=None
         ).handled
         if isinstance(verdict, ToolVerdict):
-            card = Card(verdict.reason, level="warning")
+            card = Card(worded(verdict.reason), level="warning")
             return Event("tool", ok=False, card=card, data={**about, "reason": "vetoed"})
         answer = self._runtime.tool(call.tool, call.arguments, origin="model", audience="model")
         return Event("tool", ok=answer.ok, card=answer.card, data={**about, "verb": answer.verb, **answer.details})
@@ -232,8 +235,8 @@ class Turns:
             "outputTokens": step.usage.output_tokens,
         }
         if step.reply.text or step.reply.calls:
-            return Event("reply", ok=True, card=Card("Reply"), data=data, said=step.reply.text)
-        return Event("reply", ok=False, card=Card("The model sent an empty reply.", level="warning"), data=data)
+            return Event("reply", ok=True, card=Card(say("Reply")), data=data, said=step.reply.text)
+        return Event("reply", ok=False, card=Card(say("The model sent an empty reply."), level="warning"), data=data)
 
 
 def joined(blocks: list[Block]) -> str:
@@ -248,16 +251,16 @@ def no_model(blocks: list[Block], *, told: bool = False) -> Event:
     Programs get the injected text whole each time.
     """
     injected = joined(blocks)
-    card = Card("No model, no reply: /model tells how to get one.") if told else _no_model_card(injected)
+    card = Card(say("No model, no reply: /model tells how to get one.")) if told else _no_model_card(injected)
     return Event("no_model", ok=True, card=card, data={**facts(None), "injected": injected}, whole=True)
 
 
 def _no_model_card(injected: str) -> Card:
     # The fences are for models, and so are the empty lines between the blocks.
     lines = [line for line in injected.split("\n") if line.strip() and not _FENCE.fullmatch(line.strip())]
-    would = ["What a model would have been given:", *(f"  {line}" for line in lines)]
+    would = [say("What a model would have been given:"), *(f"  {line}" for line in lines)]
     return Card(
-        "No model is configured, so there is no reply.",
-        (HOW,),
-        tuple(would) if lines else ("Nothing would have been injected.",),
+        say("No model is configured, so there is no reply."),
+        (worded(HOW),),
+        tuple(would) if lines else (say("Nothing would have been injected."),),
     )
