@@ -1,16 +1,19 @@
-"""How long a request waits for what is remembered: ``python -m benchmarks.injection_speed``.
+"""How long a request waits for what is remembered: ``python -m benchmarks.injection_speed [--vectors MODEL]``.
 
 A profile holds a thousand facts: private ones, a project's and working ones, made up as for ``recall_speed``. Each
 question is asked twice and the second time counts, the median of all of them: files are read and indexed by then,
 and the answer is ranked, chosen and rendered anew. A second row adds twenty notes of the conversation and fifty
-items of the backlog. ``cpu`` is what the work took by itself, which a busy machine changes less than ``wall``.
+items of the backlog. ``cpu`` is what the work took by itself, which a busy machine changes less than ``wall``. With
+``--vectors MODEL`` two more rows compare meanings as well; a new question's vector then is part of what is waited for.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 import statistics
+import sys
 import tempfile
 import time
 from datetime import UTC, datetime, timedelta
@@ -23,7 +26,7 @@ from persona_mind.kernel.identity import content_id, key
 from persona_mind.kernel.scope import find_project
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from persona_mind.library import Mind
 
@@ -83,19 +86,39 @@ def measure(mind: Mind, asked: Sequence[str]) -> tuple[float, float]:
     return statistics.median(wall), statistics.median(cpu)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] = ()) -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.injection_speed")
+    parser.add_argument("--vectors", metavar="MODEL", help="an absolute path of a model, or a fastembed name")
+    given = parser.parse_args(arguments)
+    _measure({})
+    if given.vectors:
+        _measure({"PI_PERSONA_MIND_VECTORS": given.vectors})
+
+
+def _measure(environ: Mapping[str, str]) -> None:
     with tempfile.TemporaryDirectory() as place:
         home = Path(place)
         project = home / "rocket"
         (project / ".git").mkdir(parents=True)
         made = _profile(home / "agent", home, project)
         asked = _questions(made)
-        with persona_mind.open(home / "agent", cwd=project, persona="Ann", now=lambda: NOW, home=home) as mind:
-            _print(f"{FACTS:,} facts", measure(mind, asked))
+        with persona_mind.open(
+            home / "agent", cwd=project, persona="Ann", now=lambda: NOW, home=home, environ=environ
+        ) as mind:
+            how = _read(mind, asked[0]) if environ else ""
+            _print(f"{FACTS:,} facts{how}", measure(mind, asked))
             for number, text in enumerate(texts(NOTES + ITEMS, 12)):
                 mind.call("notes.save" if number < NOTES else "backlog.add", {"text": f"{text} {number}"})
             _print(f"and {NOTES} notes, {ITEMS} items", measure(mind, asked))
+
+
+def _read(mind: Mind, question: str) -> str:
+    """Wait until every fact has a vector; return how that is called."""
+    while (told := mind.doctor().meaning) is None or told.state != "ready" or told.waiting or not told.facts:
+        mind.recall(question)
+        mind.settle()
+    return " by meaning"
 
 
 def _print(what: str, took: tuple[float, float]) -> None:
@@ -104,4 +127,4 @@ def _print(what: str, took: tuple[float, float]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

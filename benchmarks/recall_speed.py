@@ -1,8 +1,9 @@
 """How long a recall takes: ``python -m benchmarks.recall_speed [--peers]``.
 
 The texts are made up: words drawn by Zipf's law, the most frequent in a third of the texts as in speech, in sessions of
-twenty turns between two people. A question is five words of one turn and a speaker's name. With ``--peers`` the others
-answer the same questions over the same texts; their vectors are random, since only the search is timed.
+twenty turns between two people. A question is five words of one turn and a speaker's name. Turns go through session
+recall, facts through the index that fact recall keeps. With ``--peers`` the others answer the same questions over the
+same texts in the same run; their vectors are random, since only the search is timed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ import time
 from typing import TYPE_CHECKING
 
 from benchmarks import peers
-from persona_mind.recall import CONVERSATION, ITEMS, Doc, Index
+from persona_mind.recall import ITEMS, Doc, Index
+from persona_mind.sessions.model import Turn
+from persona_mind.sessions.ranking import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -63,20 +66,20 @@ def texts(count: int, words: int) -> list[str]:
     return made
 
 
-def turns(count: int) -> list[Doc]:
+def turns(count: int) -> list[Turn]:
     """Return a long acquaintance: sessions of twenty turns, an hour each."""
     return [
-        Doc(f"t{at}", text, (SPEAKERS[at % 2],), f"s{at // 20}", at, 1.6e9 + 3600.0 * at)
+        Turn(f"t{at}", f"s{at // 20}", f"t{at}", text, at, 1.6e9 + 3600.0 * at, speaker=SPEAKERS[at % 2])
         for at, text in enumerate(texts(count, 20))
     ]
 
 
-def questions(docs: Sequence[Doc]) -> list[str]:
+def questions(said: Sequence[Turn]) -> list[str]:
     """Return questions about what was said: five words of a turn and a name."""
     rng = random.Random(11)
     asked = []
     for _ in range(QUESTIONS):
-        words = rng.choice(docs).text.split()
+        words = rng.choice(said).text.split()
         asked.append(f"What did {rng.choice(SPEAKERS)} say of {' '.join(rng.sample(words, min(5, len(words))))}?")
     return asked
 
@@ -93,17 +96,18 @@ def _median(search: Callable[[str], object], asked: Sequence[str]) -> float:
 
 
 def _measure(size: int) -> None:
-    docs = turns(size)
-    asked = questions(docs)
-    index = Index()
+    said = turns(size)
+    asked = questions(said)
+    ranking, facts = Ranking(), Index()
     started = time.perf_counter()
-    index.sync(docs)
+    ranking.sync(said)
     built = time.perf_counter() - started
     started = time.perf_counter()
-    index.sync(docs)
+    ranking.sync(said)
     again = 1000 * (time.perf_counter() - started)
-    order = _median(lambda question: index.search(question, 10, CONVERSATION), asked)
-    items = _median(lambda question: index.search(question, 10, ITEMS), asked)
+    order = _median(lambda question: ranking.rank(question, 10), asked)
+    facts.sync(Doc(turn.key, turn.text, (turn.speaker,), at=turn.at) for turn in said)
+    items = _median(lambda question: facts.search(question, 10, ITEMS), asked)
     print(
         f"{size:8d} items   turns {order:6.2f} ms   facts {items:6.2f} ms   (goal {GOALS[size]:4.1f})   "
         f"index {built:5.2f} s   unchanged sync {again:6.1f} ms",
@@ -126,9 +130,9 @@ class Noise:
 
 
 def _measure_peers(size: int) -> None:
-    docs = turns(size)
-    asked = questions(docs)[:PEERS_ASKED]
-    held = {doc.key: doc.text for doc in docs}
+    said = turns(size)
+    asked = questions(said)[:PEERS_ASKED]
+    held = {turn.key: turn.text for turn in said}
     for name, maker in peers.MAKERS.items():
         try:
             make = maker(Noise())

@@ -151,6 +151,7 @@ class Services:
         if not source:
             return None
         if self._meaning is None or self._meaning.setting != source:
+            self.end()
             from persona_mind.meaning.service import Meaning  # noqa: PLC0415 - see the module's docstring
 
             self._meaning = Meaning(

@@ -7,7 +7,6 @@ search uses the vectors that are there.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -102,10 +101,12 @@ class Meaning:
         self._width = 0
         self._trouble: PersonaError | None = None
         self._pools: dict[Kind, Kept] = {}
-        self._questions: OrderedDict[bytes, NDArray[np.float32]] = OrderedDict()
+        self._questions: dict[bytes, NDArray[np.float32]] = {}
+        self._lock = threading.Lock()
         self._overdue: threading.Event | None = None
         self._late = 0
         self._told = False
+        self._waited = False
         self._job: Callable[[], None] | None = None
 
     def pool(self, kind: Kind, patience: Patience) -> Kept | None:
@@ -113,9 +114,11 @@ class Meaning:
 
         Who asked wakes the model and waits for a moment; in passing, only a model that is ready counts.
         """
-        if patience is Patience.ASKED and self._trouble is None:
+        if patience is Patience.ASKED and not self._loaded.is_set():
             self.warm()
-            self._loaded.wait(LOADING)
+            # One wait is enough: a model that is being fetched takes minutes.
+            self._loaded.wait(0.0 if self._waited else LOADING)
+            self._waited = True
         return self._pools.get(kind)
 
     @property
@@ -159,7 +162,8 @@ class Meaning:
     def drop(self, texts: Iterable[str]) -> None:
         """Forget what was made of erased texts, in memory; on disk ``VectorFiles.drop`` does."""
         saids = frozenset(map(said_of, texts))
-        self._questions.clear()
+        with self._lock:
+            self._questions.clear()
         for kind, pool in self._pools.items():
             if kind == "turns":
                 pool.clear()
@@ -174,7 +178,6 @@ class Meaning:
         key = key_of(text)
         known = self._questions.get(key)
         if known is not None:
-            self._questions.move_to_end(key)
             return known
         if self._overdue is not None and not self._overdue.is_set():
             self._late += 1
@@ -189,9 +192,11 @@ class Meaning:
         try:
             if self._model is not None:
                 with self._guarded():
-                    self._questions[key] = self._model.embed([text])[0]
-            while len(self._questions) > _QUESTIONS:
-                self._questions.popitem(last=False)
+                    row = self._model.embed([text])[0]
+                    with self._lock:
+                        self._questions[key] = row
+                        if len(self._questions) > _QUESTIONS:
+                            del self._questions[next(iter(self._questions))]
         finally:
             done.set()
 
@@ -206,8 +211,9 @@ class Meaning:
             return True
         job, self._job = self._job, None
         if job is not None:
-            if self._allowed():
-                job()
+            with suppress(PersonaError):  # what cannot be looked at now is at the next quiet moment, or when asked for
+                if self._allowed():
+                    job()
             return True
         for pool in self._pools.values():
             readings = pool.next(BATCH)

@@ -80,9 +80,13 @@ class Worker:
             atexit.register(self.close)
 
     def _work(self) -> None:
-        while (job := self._next()) is not None:
-            job()
-        self._last()
+        try:
+            while (job := self._next()) is not None:
+                job()
+            self._last()
+        finally:
+            # A thread that dies of a defect must not leave others waiting for it.
+            self._ended = True
 
     def _next(self) -> Callable[[], None] | None:
         """Return what is to be done next, once there is something; None when all is over."""

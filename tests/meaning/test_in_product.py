@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 import time
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from persona_hooks.errors import PersonaError
 from persona_hooks.journal import JsonlJournal
 from persona_mind.meaning.segments import said_of
 from persona_mind.recall.pool import Patience, key_of
@@ -255,6 +258,31 @@ def test_an_erased_text_leaves_no_vector_in_cache_memory_or_index(
     assert wanted not in mind.recall(CUE).ids
     read(mind)
     assert {record.said for record in cached()} == set(map(said_of, OTHERS))
+
+
+def test_an_erasure_that_stopped_at_the_vectors_is_finished_at_the_next_quiet_moment(
+    opened: Open, cached: Cached, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mind = opened(None)
+    reader = opened()
+    wanted, *_ = remember(reader, TRIP, OTHERS[0])
+    read(reader)
+    reader.close()
+    rename = os.rename
+
+    def refuse(source: str, target: str, **more: int) -> None:
+        if target.endswith(".vec"):
+            raise OSError(errno.EIO, "the disk is tired")
+        rename(source, target, **more)
+
+    monkeypatch.setattr(os, "rename", refuse)
+    with pytest.raises(PersonaError) as stopped:
+        mind.erase(wanted)
+    assert stopped.value.changed != "no"
+    assert said_of(TRIP) in {record.said for record in cached()}
+    monkeypatch.undo()
+    mind.settle()
+    assert {record.said for record in cached()} == {said_of(OTHERS[0])}
 
 
 def test_erasing_reaches_the_vectors_of_every_model_and_without_any_set(opened: Open, cached: Cached) -> None:
