@@ -109,15 +109,11 @@ class Rows(Sequence["Row[T_co]"]):
             return Rows((*self.pages[:-1], Page((*last, row))))
         return Rows((*self.pages, Page((row,))))
 
-    def replace(self: Rows[T], old: Row[T], new: Row[T]) -> Rows[T]:
-        """Return these rows with another one in the place of the one that is ``old``."""
-
-        def changed(page: Page[T]) -> tuple[Row[T], ...]:
-            if not any(row is old for row in page.rows):
-                return page.rows
-            return tuple(new if row is old else row for row in page.rows)
-
-        return self.change(changed)
+    def replace(self: Rows[T], page: int, place: int, row: Row[T]) -> Rows[T]:
+        """Return these rows with another one at a place of a page, both counted from 0."""
+        held = self.pages[page].rows
+        changed = Page((*held[:place], row, *held[place + 1 :]))
+        return Rows((*self.pages[:page], changed, *self.pages[page + 1 :]))
 
     def change(self: Rows[T], change: Callable[[Page[T]], tuple[Row[T], ...]]) -> Rows[T]:
         """Return what becomes of these rows a page at a time; a page that gives back its own rows is shared."""

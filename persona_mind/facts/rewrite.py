@@ -45,22 +45,23 @@ class Record:
         """Return the rows of the next version; may be called again on a newer one."""
         kept = without(living(snapshot.rows, self.now), self.retired)
         self.result, self.again = self.new, False
-        for row, old in self._same(kept):
+        for page, place, old in self._same(kept):
             self.result, self.again = refreshed(old, self.new), True
-            return kept.replace(row, self.document.revise(row, self.result))
+            row = kept.pages[page].rows[place]
+            return kept.replace(page, place, self.document.revise(row, self.result))
         return kept.append(self.document.row(self.new))
 
-    def _same(self, rows: Rows[Fact]) -> Iterator[tuple[Row[Fact], Fact]]:
-        """Yield the rows that hold the same fact."""
+    def _same(self, rows: Rows[Fact]) -> Iterator[tuple[int, int, Fact]]:
+        """Yield on which page, and where on it, the same fact stands."""
         wanted = self.new.key
         # To pass over ten thousand rows would be a good part of what a change costs: pages know what they hold.
-        for page in rows.pages:
-            for row in page.rows if wanted in page.made(_keys) else ():
+        for number, page in enumerate(rows.pages):
+            for place, row in enumerate(page.rows if wanted in page.made(_keys) else ()):
                 old = row.value
                 if old is None or old.key != wanted:
                     continue
                 if not self.own_rows_only or old.persona == self.new.persona:
-                    yield row, old
+                    yield number, place, old
 
 
 def _keys(rows: Iterable[Row[Fact]]) -> frozenset[Key]:

@@ -34,6 +34,14 @@ Step = tuple[str, int]
 STEPS = st.lists(st.tuples(st.sampled_from(["append", "replace", "drop", "insert", "cut"]), st.integers(0, 400)))
 
 
+def replaced(rows: Rows[int], at: int, new: Row[int]) -> Rows[int]:
+    for number, page in enumerate(rows.pages):
+        if at < len(page.rows):
+            return rows.replace(number, at, new)
+        at -= len(page.rows)
+    raise IndexError(at)
+
+
 def paged(rows: Rows[int], step: Step) -> Rows[int]:
     word, at = step
     held = list(rows)
@@ -42,7 +50,7 @@ def paged(rows: Rows[int], step: Step) -> Rows[int]:
         case "append":
             return rows.append(row(1000 + at))
         case "replace" if target:
-            return rows.replace(target, row(2000 + at))
+            return replaced(rows, at % len(held), row(2000 + at))
         case "drop" if target:
             return rows.change(lambda page: tuple(one for one in page.rows if one is not target))
         case "insert":
@@ -100,7 +108,7 @@ def append(rows: Rows[int]) -> Rows[int]:
 
 
 def replace_last(rows: Rows[int]) -> Rows[int]:
-    return rows.replace(rows[-1], row(9_999))
+    return replaced(rows, len(rows) - 1, row(9_999))
 
 
 def rebuild(rows: Rows[int]) -> Rows[int]:
