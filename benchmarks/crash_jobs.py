@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -32,6 +33,8 @@ def spread(
         jobs: How many processes.
         label: What the bar says.
     """
+    # Whoever ends this process ends its workers too: they would go on with what is waiting.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
     try:
         with bar(label, len(units)) as advance:
