@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("startup", "recall_speed", "injection_speed", "store_cost", "capture")
+NAMES = ("startup", "hook_speed", "recall_speed", "injection_speed", "store_cost", "capture")
 
 
 def main() -> None:
