@@ -56,7 +56,7 @@ class Recalled(Outcome):
         total: How many match.
         max: How many were allowed.
         withheld: How many match and are not shown for want of room.
-        withheld_unsafe: How many are shown as a placeholder, because their text breaks a rule now.
+        withheld_unsafe: How many of the best break a rule now; where there is room, a placeholder is shown.
         known: How many there are to search.
         ids: Of the facts that are shown.
         sessions: What was said in past conversations, where those were searched.

@@ -37,12 +37,14 @@ class Found(NamedTuple):
         facts: Best first, each with why it was found.
         total: How many match in all.
         known: How many there are to search.
+        unsafe: How many of the best may not be shown, since their text breaks a rule.
         compared: How far meaning took part; None where no model is set.
     """
 
     facts: tuple[tuple[Held, Hit], ...]
     total: int
     known: int
+    unsafe: int = 0
     compared: Compared | None = None
 
 
@@ -119,15 +121,21 @@ class View:
     def _search(self, query: str, limit: int) -> Found:
         # Ranking takes a while to load, and a request without a question ranks nothing.
         from persona_mind.recall import ITEMS  # noqa: PLC0415
+        from persona_mind.recall.room import readable  # noqa: PLC0415
 
         newest = replace(ITEMS, recency=0.0, prior=0.0, repeats=0.0)
         plain = not query.strip()
         index = self._indexed()
-        hits = index.search(query, limit, newest if plain else ITEMS)
+        profile = newest if plain else ITEMS
+        hits, unsafe = readable(lambda most: index.search(query, most, profile), limit, self._withheld)
         total = len(index) if plain else len(hits)
         if not plain and total == limit:
             total = max(total, index.count(query))
-        return Found(tuple((self._by_key[hit.key], hit) for hit in hits), total, len(index), index.compared)
+        found = tuple((self._by_key[hit.key], hit) for hit in hits)
+        return Found(found, total, len(index), unsafe, index.compared)
+
+    def _withheld(self, hit: Hit) -> bool:
+        return bool(self.shown(self._by_key[hit.key]).withheld)
 
     def _indexed(self) -> Index:
         from persona_mind.recall import Index  # noqa: PLC0415 - as above

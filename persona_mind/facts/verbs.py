@@ -122,7 +122,7 @@ class MemoryVerbs:
             total=total,
             max=most,
             withheld=total - count,
-            withheld_unsafe=sum(bool(line.fact.withheld) for line in lines) + (told.withheld_unsafe if told else 0),
+            withheld_unsafe=found.unsafe + (told.withheld_unsafe if told else 0),
             ids=tuple(line.fact.id for line in lines),
             known=found.known + (told.known if told else 0),
             sessions=told,

@@ -69,7 +69,7 @@ def _found(outcome: Recalled, total: int, known: int) -> Card:
     if not count:
         hint = say("Try other words, or recall without any.")
         return Card(title=say("Nothing that is remembered matches."), detail=tuple(meaning), hint=hint)
-    unsafe = sum(bool(line.fact.withheld) for line in outcome.lines)
+    unsafe = outcome.withheld_unsafe - (outcome.sessions.withheld_unsafe if outcome.sessions else 0)
     clipped = sum(not line.whole and not line.fact.withheld for line in outcome.lines)
     title = say_n("{number} fact recalled", "{number} facts recalled", count)
     if count < total:

@@ -42,7 +42,7 @@ class Told(BaseModel):
         count: How many turns are shown.
         total: How many match.
         known: How many there are to search.
-        withheld_unsafe: How many are shown as a placeholder, because their text breaks a rule.
+        withheld_unsafe: How many of the best break a rule; where there is room, a placeholder is shown.
         turns: What is shown, best first.
         meaning: How far likeness of meaning took part; None where no model is set.
         card: The words for it.

@@ -39,6 +39,7 @@ class Found:
         known: How many there are to search.
         unread: How many logs could not be read.
         older: How many logs are left out because there are too many turns.
+        unsafe: How many of the best may not be shown.
         compared: How far meaning took part; None where no model is set.
     """
 
@@ -47,6 +48,7 @@ class Found:
     known: int
     unread: int = 0
     older: int = 0
+    unsafe: int = 0
     compared: Compared | None = None
 
 
@@ -69,18 +71,34 @@ class Sessions:
         """The directories that hold transcripts: what was said stands there, whatever is erased here."""
         return [self._agent_dir / EMBEDDED, self._agent_dir / PI]
 
-    def search(self, session: Session, scope: Scope, query: str, limit: int) -> Found:
+    def search(self, session: Session, scope: Scope, query: str, limit: int, withheld: Callable[[Turn], bool]) -> Found:
         """Return the best turns for a query among the owner's past conversations in this project.
 
-        What stands in the present conversation is left out: it is known there.
+        What stands in the present conversation is left out: it is known there. What may not be shown, as ``withheld``
+        says, takes no other turn's place.
         """
+        from persona_mind.recall.room import readable  # noqa: PLC0415 - most processes look at no past conversation
+
         with self._lock:
             view = self._view(session, scope)
             present = {entry.id for entry in session.journal.branch()} if view.turns else set[str]()
-            hits = view.ranking.rank(query, limit + _spare(present), now=self._now().timestamp())
-            kept = tuple((turn, hit) for turn, hit in hits if turn.id not in present)[:limit]
-            total = max(len(kept), view.ranking.count(query) if len(hits) >= limit or not query.strip() else len(kept))
-            return Found(kept, total, len(view.ranking), view.unread, view.older, view.ranking.compared)
+            now = self._now().timestamp()
+
+            def best(most: int) -> list[tuple[Turn, Hit]]:
+                hits = view.ranking.rank(query, most + _spare(present), now=now)
+                return [(turn, hit) for turn, hit in hits if turn.id not in present][:most]
+
+            kept, unsafe = readable(best, limit, lambda found: withheld(found[0]))
+            total = view.ranking.count(query) if len(kept) == limit or not query.strip() else len(kept)
+            return Found(
+                tuple(kept),
+                max(len(kept), total),
+                len(view.ranking),
+                unread=view.unread,
+                older=view.older,
+                unsafe=unsafe,
+                compared=view.ranking.compared,
+            )
 
     def prepare(self, session: Session, scope: Scope) -> None:
         """Index what there is, and have it read for likeness of meaning, before anybody asks."""

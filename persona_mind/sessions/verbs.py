@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from persona_hooks.verbs import AnyVerb, Call
     from persona_mind.kernel.access import Access
     from persona_mind.kernel.scope import Scope
+    from persona_mind.sessions.model import Turn
+    from persona_mind.sessions.outcomes import Quote
     from persona_mind.sessions.service import Sessions
 
 EXCERPT: Final = 240
@@ -51,8 +53,15 @@ class SessionVerbs:
             RefusedError: The person has turned it off.
         """
         scope = self._enter(call)
-        found = self.sessions.search(call.session, scope, query, limit)
-        quotes = [quote(turn, EXCERPT, query) for turn, _ in found.turns]
+        judged: dict[str, Quote] = {}
+
+        def withheld(turn: Turn) -> bool:
+            if turn.key not in judged:
+                judged[turn.key] = quote(turn, EXCERPT, query)
+            return bool(judged[turn.key].withheld)
+
+        found = self.sessions.search(call.session, scope, query, limit, withheld)
+        quotes = [judged[turn.key] for turn, _ in found.turns]
         card = words.told(found, quotes)
         if found.compared is not None:
             card = replace(card, detail=(*card.detail, *found.compared.told()))
@@ -60,7 +69,7 @@ class SessionVerbs:
             count=len(quotes),
             total=found.total,
             known=found.known,
-            withheld_unsafe=sum(bool(item.withheld) for item in quotes),
+            withheld_unsafe=found.unsafe,
             turns=tuple(item.cited for item in quotes),
             meaning=found.compared,
             card=card,

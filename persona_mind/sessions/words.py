@@ -38,7 +38,7 @@ def told(found: Found, quotes: Sequence[Quote]) -> Card:
         return Card(title=title, detail=missing, hint=say("Try other words."))
     count, total = len(quotes), found.total
     clipped = sum(not item.whole and not item.withheld for item in quotes)
-    unsafe = sum(bool(item.withheld) for item in quotes)
+    unsafe = found.unsafe
     title = say_n("{number} turn recalled", "{number} turns recalled", count)
     if count < total:
         title = say("{count} of {turns} recalled", count=count, turns=turns(total))

@@ -438,6 +438,17 @@ def test_a_row_that_breaks_a_rule_on_disk_is_found_and_its_text_is_not_shown(min
     assert "withheld" in answer.text
 
 
+def test_a_row_that_breaks_a_rule_takes_no_other_rows_place(mind: Mind, private: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    plant(private, *(row(f"token token {secret} {at}") for at in range(5)))
+    saved = [mind.remember(f"the token of house number {at} is kept in a drawer").id for at in range(3)]
+    found = mind.recall("token", max=2)
+    assert set(found.ids) <= set(saved)
+    assert (found.count, found.total, found.withheld_unsafe) == (2, 8, 5)
+    assert "5 facts withheld" in mind.call("memory.recall", {"query": "token", "max": 2}).text
+    assert len(mind.recall("token", max=4).ids) == 4
+
+
 def test_reading_changes_no_byte(mind: Mind, private: Path, profile: Path) -> None:
     saved = mind.remember("use tabs")
     before = {path: path.read_bytes() for path in profile.rglob("*") if path.is_file()}

@@ -250,6 +250,16 @@ def test_a_turn_that_breaks_a_rule_is_withheld_by_rule(talk: Talk, held: Held) -
     assert secret not in answer.text + opened.text + json.dumps(dict(opened.details))
 
 
+def test_a_turn_that_breaks_a_rule_takes_no_other_turns_place(talk: Talk, held: Held) -> None:
+    secret = "gh" + "p_" + "Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    held("monday", *(user(f"Token token: {secret} {at}") for at in range(5)), user("The token lies in a drawer."))
+    asked = {"action": "recall", "scope": "sessions", "query": "token", "max": 1}
+    answer = talk().runtime.tool("memory", asked)
+    assert "lies in a drawer" in answer.text
+    assert answer.details["sessions"]["withheldUnsafe"] >= 1
+    assert "[withheld: " not in answer.text
+
+
 def test_a_quoted_turn_stays_one_line_as_it_was_written(talk: Talk, held: Held) -> None:
     held("monday", user("The port:\n- first\n- second <b>bold</b>"))
     [quoted] = [line for line in recall(talk(), "port").text.split("\n") if line.startswith("- ")]
