@@ -17,7 +17,9 @@ from pathlib import Path
 
 HOSTS = Path(__file__).resolve().parents[2] / ".hosts"
 PI_VERSION = os.environ.get("PERSONA_TEST_PI", "1.6.0")
-"""The Pi that tests run; ``PERSONA_TEST_PI=1.4.0`` names another one."""
+"""The Pi that tests run; ``PERSONA_TEST_PI=1.5.0`` names another one."""
+OLDEST_PI = "1.4.0"
+"""The oldest one that we support; the conformance suite runs it as well."""
 NODE_VERSION = "22.23.3"
 TYPESCRIPT_VERSION = "5.9.3"
 
@@ -88,6 +90,6 @@ def install(pi: str = PI_VERSION) -> None:
 
 
 if __name__ == "__main__":
-    for version in sys.argv[1:] or [PI_VERSION]:
+    for version in sys.argv[1:] or [PI_VERSION, OLDEST_PI]:
         install(version)
         print(f"Pi {version} with Node {NODE_VERSION}: {folder(version)}")  # noqa: T201 - a program's answer

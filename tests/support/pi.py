@@ -38,10 +38,10 @@ def configure_model(agent_dir: Path, url: str) -> None:
     (agent_dir / "models.json").write_text(json.dumps({"providers": {"stub": provider}}), encoding="utf-8")
 
 
-def pi_argv(*arguments: str, session_dir: Path | None = None) -> list[str]:
+def pi_argv(*arguments: str, session_dir: Path | None = None, version: str = install.PI_VERSION) -> list[str]:
     """Return Pi's command line for the scripted model."""
     kept = ["--no-session"] if session_dir is None else ["--session-dir", str(session_dir)]
-    program = [str(install.node()), str(install.pi_program())]
+    program = [str(install.node(version)), str(install.pi_program(version))]
     return [*program, "--provider", "stub", "--model", MODEL, *kept, *arguments]
 
 
