@@ -1,10 +1,12 @@
-"""Write the pages and files that are generated from the verb registry; with ``--check``, fail if one is stale."""
+"""Write the pages, files and catalogues that are generated; with ``--check``, fail if one is stale."""
 
 from __future__ import annotations
 
 import sys
 import tempfile
 from pathlib import Path
+
+from catalogues import catalogues
 
 from persona_hooks.reference import markdown
 from persona_host.adapters.claude_code import files as claude_code
@@ -21,20 +23,21 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as nowhere:
         runtime = headless_runtime(agent_dir=Path(nowhere), home=Path(nowhere), environ={})
         registry = runtime.registry
-        generated = {
+        texts = {
             ROOT / "docs/commands.md": markdown(registry),
             ROOT / "docs/hosts.md": _with_table((ROOT / "docs/hosts.md").read_text("utf-8")),
             ROOT / "persona_host/adapters/pi/bundle/manifest.json": manifest_text(runtime),
             **{claude_code.BUNDLE / name: text for name, text in claude_code.commands(registry).items()},
         }
+        generated = {path: text.encode() for path, text in texts.items()} | catalogues(ROOT, registry)
         runtime.close()
-    stale = [path for path, text in generated.items() if not path.exists() or path.read_text("utf-8") != text]
+    stale = [path for path, content in generated.items() if not path.exists() or path.read_bytes() != content]
     if "--check" in sys.argv[1:]:
         for path in stale:
             sys.stderr.write(f"{path.relative_to(ROOT)} is stale: run make docs\n")
         return 1 if stale else 0
     for path in stale:
-        path.write_text(generated[path], "utf-8")
+        path.write_bytes(generated[path])
         sys.stdout.write(f"wrote {path.relative_to(ROOT)}\n")
     return 0
 

@@ -12,6 +12,7 @@ from persona_companion.selection import PIN, Selection, Wish, select, wish
 from persona_companion.settings import Settings, SettingsFile
 from persona_hooks.errors import Changed, ConflictError, PersonaError, RefusedError
 from persona_hooks.messages import CompanionQuery
+from persona_hooks.speech import phrase, say, worded
 
 if TYPE_CHECKING:
     from persona_companion.briefs import Brief
@@ -95,10 +96,12 @@ class Companion:
         """
         with self._choosing:
             if self._stands_down(session):
-                raise RefusedError("Another companion decides who speaks here.", reason="foreign_companion")
+                raise RefusedError(phrase("Another companion decides who speaks here."), reason="foreign_companion")
             before = self.ownership.at(session)
             if before.leg:
-                raise RefusedError("A worker's persona is that of whoever launched it.", reason="frozen_persona")
+                raise RefusedError(
+                    phrase("A worker's persona is that of whoever launched it."), reason="frozen_persona"
+                )
             wanted = canonical(name)
             brief = None if wanted.casefold() == NONE else self.catalogue(session).find(wanted)
             return self._settle(session, before, brief, turn)
@@ -158,13 +161,13 @@ class Companion:
     def _tell(self, selection: Selection, settings: tuple[Fault, ...], briefs: tuple[Fault, ...]) -> None:
         notify = self._host.ui.notify
         if selection.blocked is not None:
-            notify(selection.blocked.message, "warning")
+            notify(worded(selection.blocked.message), "warning")
         for fault in settings:
             if selection.blocked is None or fault.message not in selection.blocked.message:
-                notify(fault.text, "warning")
+                notify(worded(fault.text), "warning")
         # A script that runs one command is not told about the briefs it does not use.
         if briefs and self._host.capabilities.ui:
-            notify(f"Personas: {len(briefs)} to correct; see /persona doctor.", "warning")
+            notify(say("Personas: {number} to correct; see /persona doctor.", number=len(briefs)), "warning")
 
 
 def _said(changed: bool) -> Changed:  # noqa: FBT001 - one value into another

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import COMPACT_LINES, Card, Level, clip, one_line
+from persona_hooks.speech import phrase, say, say_n, worded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,34 +18,40 @@ COLUMNS: Final = 80
 def listed(outcome: Listed) -> Card:
     """Return the card of ``/persona``: who speaks, then who else could."""
     rows = [_row(persona, _name_width(outcome.personas)) for persona in outcome.personas]
-    problems = [line for problem in outcome.problems for line in _wrap(f"! {problem.text}")]
+    problems = [line for problem in outcome.problems for line in _wrap(f"! {worded(problem.text)}")]
     blocked = outcome.state == "blocked"
     if blocked:
-        title, lines = "Memory is closed: nobody speaks here.", [*_wrap(outcome.why), *rows]
+        title, lines = say("Memory is closed: nobody speaks here."), [*_wrap(worded(outcome.why)), *rows]
     else:
-        title, lines = f"{outcome.active or 'No persona'} speaks here ({outcome.why}).", rows
-    hint = "Choose with /persona use NAME." if rows else ""
+        who = outcome.active or phrase("No persona")
+        title, lines = say("{who} speaks here ({why}).", who=who, why=outcome.why), rows
+    hint = say("Choose with /persona use NAME.") if rows else ""
     if not rows:
         lines += _wrap(
-            f"There are no personas yet. Put a Markdown file into {outcome.folder} that begins with the lines ---, "
-            "name: NAME, persona: true and ---; below them stands what the persona is told. A folder with a brief.yml "
-            "will do, too."
+            say(
+                "There are no personas yet. Put a Markdown file into {folder} that begins with the lines ---, "
+                "name: NAME, persona: true and ---; below them stands what the persona is told. A folder with a "
+                "brief.yml will do, too.",
+                folder=outcome.folder,
+            )
         )
     if outcome.untrusted:
-        lines += _wrap("This project has personas of its own; they are offered once you trust it.")
+        lines += _wrap(say("This project has personas of its own; they are offered once you trust it."))
     return _card(title, [*lines, *problems], "warning" if blocked or problems else "info", hint)
 
 
 def chosen(outcome: Chosen) -> Card:
     """Return the card of ``/persona use`` and ``/persona none``."""
-    name = outcome.active or "No persona"
-    title = f"{name} speaks here now." if outcome.changed == "yes" else f"{name} speaks here already."
+    who = outcome.active or phrase("No persona")
+    title = say("{who} speaks here already.", who=who)
+    if outcome.changed == "yes":
+        title = say("{who} speaks here now.", who=who)
     if outcome.pinned:
-        line = "Later sessions begin as PI_PERSONA_DEFAULT says."
+        line = say("Later sessions begin as PI_PERSONA_DEFAULT says.")
     elif outcome.remembered:
-        line = "Later sessions begin the same way."
+        line = say("Later sessions begin the same way.")
     else:
-        line = "This holds for this session only: choices are not remembered (persona.persist)."
+        line = say("This holds for this session only: choices are not remembered (persona.persist).")
     return _card(title, _wrap(line), "success")
 
 
@@ -52,24 +59,30 @@ def shown(outcome: Shown) -> Card:
     """Return the card of ``/persona show``."""
     facts = [outcome.description] if outcome.description else []
     facts.append(f"{outcome.path}:{outcome.line}")
-    asks = [f"{what} {value}" for what, value in (("role", outcome.role), ("model", outcome.model)) if value]
+    asks = [say("role {name}", name=outcome.role)] if outcome.role else []
+    asks += [say("model {name}", name=outcome.model)] if outcome.model else []
     if asks:
-        facts.append(f"Asks for: {', '.join(asks)}.")
+        facts.append(say("Asks for: {what}.", what=", ".join(asks)))
     if outcome.notebook:
-        facts.append("It keeps a notebook; its objective is withheld while a brake may hold.")
-    objective = [f"Objective: {outcome.objective}"] if outcome.objective else []
-    problems = [f"! {problem.text}" for problem in outcome.problems]
+        facts.append(say("It keeps a notebook; its objective is withheld while a brake may hold."))
+    objective = [say("Objective: {text}", text=outcome.objective)] if outcome.objective else []
+    problems = [f"! {worded(problem.text)}" for problem in outcome.problems]
     wrapped = [line for fact in (*facts, *objective, *problems) for line in _wrap(fact)]
-    return _card(f"{outcome.name}{' (of this project)' * (outcome.origin == 'project')}", [*wrapped, outcome.prompt])
+    title = say("{name} (of this project)", name=outcome.name) if outcome.origin == "project" else outcome.name
+    return _card(title, [*wrapped, outcome.prompt])
 
 
 def checked(outcome: Checked) -> Card:
     """Return the card of ``/persona doctor``."""
     if not outcome.problems:
-        return Card("Personas and settings are in order.", (f"{outcome.personas} personas.",), level="success")
-    count = len(outcome.problems)
-    title = f"{count} {'thing' if count == 1 else 'things'} to correct in personas and settings."
-    return _card(title, [line for problem in outcome.problems for line in _wrap(problem.text)], "warning")
+        number = say_n("{number} persona.", "{number} personas.", outcome.personas)
+        return Card(say("Personas and settings are in order."), (number,), level="success")
+    title = say_n(
+        "{number} thing to correct in personas and settings.",
+        "{number} things to correct in personas and settings.",
+        len(outcome.problems),
+    )
+    return _card(title, [line for problem in outcome.problems for line in _wrap(worded(problem.text))], "warning")
 
 
 def _card(title: str, lines: Iterable[str], level: Level = "info", hint: str = "") -> Card:
@@ -87,7 +100,7 @@ def _row(persona: ListedPersona, width: int) -> str:
     from wcwidth import wcswidth  # noqa: PLC0415 - as above
 
     name = clip(persona.name, width)
-    place = "project: " if persona.origin == "project" else ""
+    place = f"{say('project:')} " if persona.origin == "project" else ""
     mark = "*" if persona.active else " "
     return clip(
         f"{mark} {name}{' ' * (width - wcswidth(name))}  {place}{one_line(persona.description)}".rstrip(), COLUMNS

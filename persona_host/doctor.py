@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_hooks.cards import Card
 from persona_hooks.errors import NotFoundError, PersonaError
-from persona_hooks.speech import phrase
+from persona_hooks.speech import phrase, say, worded
 from persona_hooks.verbs import Answer
 from persona_host.adapters import checking
 from persona_host.adapters.installing import Target
@@ -31,6 +31,13 @@ MALFORMED = "(malformed)"
 """How the companion marks the source of a setting that it could not read."""
 COMMAND_LINE = "command-line"
 _COLUMNS = 78
+_STATES = {"loaded": phrase("loaded"), "failed": phrase("failed"), "slow": phrase("slow")}
+_PLACES = {
+    "agent directory": phrase("agent directory"),
+    "settings": phrase("settings"),
+    "sessions": phrase("sessions"),
+    "working directory": phrase("working directory"),
+}
 _MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
 SHOWN = frozenset({"agent directory", "settings", "sessions", "working directory"})
 """The paths that the card lists; the checks tell of the others."""
@@ -50,8 +57,8 @@ def doctor(place: Place, host: str, *, as_json: bool, plain: bool) -> int:
             phrase("--host: known here are {listed}.", listed=", ".join(sorted(HOSTS))), reason="unknown_host"
         )
     with opened(place) as (runtime, models):
-        report = examine(runtime, models, place, host)
-    return printed(_answer(report), as_json=as_json, plain=plain)
+        answer = _answer(examine(runtime, models, place, host))
+    return printed(answer, as_json=as_json, plain=plain)
 
 
 def examine(runtime: Runtime, models: HostModels, place: Place, host: str) -> dict[str, Any]:
@@ -117,13 +124,18 @@ def _paths(place: Place) -> dict[str, Path]:
 
 def _answer(report: dict[str, Any]) -> Answer:
     title, level = _verdict(report)
-    checks = [check for check in report["checks"] if check["text"] != report["owner"].get("message")]
+    refused = worded(report["owner"].get("message", ""))
+    checks = [check for check in report["checks"] if check["text"] != refused]
     lines = [*_owner_lines(report), *_plugin_lines(report), *_lacking_lines(report)]
     lines += [*_installation_lines(report), *_model_lines(report)]
-    where = ", run from the command line" if report["host"] == COMMAND_LINE else ""
     for check in checks:
-        lines += [f"{check['verb']}{where}:", *(f"  {line}" for line in check["text"].splitlines())]
-    lines += ["Paths:", *(_path_line(name, entry) for name, entry in report["paths"].items() if name in SHOWN)]
+        verb = check["verb"]
+        here = report["host"] == COMMAND_LINE
+        lines += [
+            say("{verb}, run from the command line:", verb=verb) if here else f"{verb}:",
+            *(f"  {line}" for line in check["text"].splitlines()),
+        ]
+    lines += [say("Paths:"), *(_path_line(name, entry) for name, entry in report["paths"].items() if name in SHOWN)]
     card = in_shell(Card(title, tuple(lines), level=level), everywhere=True)
     return Answer("doctor", ok=level != "error", changed="no", card=card, details=report)
 
@@ -134,61 +146,71 @@ def _verdict(report: dict[str, Any]) -> tuple[str, Level]:
     bad = [state["name"] for state in states if state["state"] != "loaded"]
     broken = [found["name"] for found in report["installation"] if found["state"] == "error"]
     if bad:
-        return f"Trouble with {', '.join(bad)}.", "error"
+        return say("Trouble with {plugins}.", plugins=", ".join(bad)), "error"
     if broken:
-        return f"{report['host']} cannot use memory as it is installed: {', '.join(broken)}.", "error"
+        what = ", ".join(broken)
+        return say("{host} cannot use memory as it is installed: {what}.", host=report["host"], what=what), "error"
     if report["disabled"]:
-        return "Memory is off: PI_PERSONA_DISABLE is set.", "warning"
+        return say("Memory is off: PI_PERSONA_DISABLE is set."), "warning"
     if report["off"]:
-        return report["off"], "warning" if report["owner"]["ready"] else "error"
-    return f"Memory works; {len(states)} plugins are loaded.", "success"
+        return worded(report["off"]), "warning" if report["owner"]["ready"] else "error"
+    return say("Memory works; {number} plugins are loaded.", number=len(states)), "success"
 
 
 def _owner_lines(report: dict[str, Any]) -> list[str]:
     owner = report["owner"]
     if not owner["ready"]:
-        return [f"Memory: refused ({owner['reason']})."]
-    leg = ", a delegated leg" if owner["leg"] else ""
-    return [f"Memory: of {owner['persona'] or 'no persona'}, as {owner['provider']} says{leg}."]
+        return [say("Memory: refused ({reason}).", reason=owner["reason"])]
+    who, provider = owner["persona"] or phrase("no persona"), owner["provider"]
+    if owner["leg"]:
+        return [say("Memory: of {who}, as {provider} says, a delegated leg.", who=who, provider=provider)]
+    return [say("Memory: of {who}, as {provider} says.", who=who, provider=provider)]
 
 
 def _plugin_lines(report: dict[str, Any]) -> list[str]:
-    lines = ["Plugins:"]
+    lines = [say("Plugins:")]
     for state in report["plugins"]:
         detail = f": {state['detail']}" if state["detail"] else ""
-        lines.append(f"  {state['name']}  {state['state']}{detail}")
+        lines.append(f"  {state['name']}  {worded(_STATES[state['state']])}{detail}")
         lines += wrap(", ".join(state["hooks"]), _COLUMNS, initial_indent="    ", subsequent_indent="    ")
     problems = report["problems"]
-    return [*lines, *(["Problems on the bus:", *(f"  {item}" for item in problems)] if problems else [])]
+    return [*lines, *([say("Problems on the bus:"), *(f"  {item}" for item in problems)] if problems else [])]
 
 
 def _lacking_lines(report: dict[str, Any]) -> list[str]:
     missing = report["lacking"]
     if not missing:
-        return [f"The host {report['host']} lacks nothing."]
-    return [f"The host {report['host']} lacks:", *(f"  {name}: {cost}" for name, cost in missing.items())]
+        return [say("The host {host} lacks nothing.", host=report["host"])]
+    return [
+        say("The host {host} lacks:", host=report["host"]),
+        *(f"  {name}: {say(cost)}" for name, cost in missing.items()),
+    ]
 
 
 def _installation_lines(report: dict[str, Any]) -> list[str]:
     found: list[dict[str, str]] = report["installation"]
     if not found:
         return []
-    return ["Installation:", *(f"  {_MARKS[one['state']]} {one['name']}: {one['detail']}" for one in found)]
+    lines = (f"  {_MARKS[one['state']]} {one['name']}: {worded(one['detail'])}" for one in found)
+    return [say("Installation:"), *lines]
 
 
 def _model_lines(report: dict[str, Any]) -> list[str]:
     models: dict[str, dict[str, Any]] = report["models"]
     if models["default"]["model"] is None:
         if report["unreadable"]:
-            return ["Models: none is known while the settings cannot be read."]
-        return ["Models: none is configured.", f"  {HOW}"]
-    lines = ["Models:"]
+            return [say("Models: none is known while the settings cannot be read.")]
+        return [say("Models: none is configured."), f"  {worded(HOW)}"]
+    lines = [say("Models:")]
     for role, choice in models.items():
-        note = "  (not a known role)" if role in report["unknownRoles"] else ""
-        where = f" at {choice['baseUrl']}" if choice["baseUrl"] else ""
-        lines.append(f"  {role}: {choice['model']}{where}{note}")
+        model = choice["model"]
+        if choice["baseUrl"]:
+            model = say("{model} at {address}", model=model, address=choice["baseUrl"])
+        note = f"  {say('(not a known role)')}" if role in report["unknownRoles"] else ""
+        lines.append(f"  {role}: {model}{note}")
     return lines
 
 
 def _path_line(name: str, entry: dict[str, Any]) -> str:
-    return f"  {name}: {entry['path']}{'' if entry['exists'] else '  (not created)'}"
+    there = "" if entry["exists"] else f"  {say('(not created)')}"
+    return f"  {worded(_PLACES[name])}: {entry['path']}{there}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from persona_hooks.cards import Card
 from persona_hooks.commands import following, usage
 from persona_hooks.fields import parameters_of
+from persona_hooks.speech import literal, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,7 @@ def overview(registry: Registry) -> list[str]:
     for word in groups(registry):
         own = [verb for verb in registry.shown_to("person") if verb.command == word]
         below = following(_commands(registry), (word,))
-        lines.append(row(f"/{word}", own[0].summary if own else ""))
+        lines.append(row(f"/{word}", _own(own[0].summary) if own else ""))
         lines += [f"  /{word} …  {', '.join(below)}"] if below else []
     return lines
 
@@ -44,8 +45,9 @@ def about(registry: Registry, words: Sequence[str]) -> Card | None:
     own = [verb for verb in verbs if verb.command.split() == head]
     if own == verbs:
         return _one(verbs[0])
-    lines = [row(f"/{verb.command}", verb.summary) for verb in sorted(verbs, key=lambda verb: verb.command)]
-    return Card(f"Commands that begin with /{' '.join(head)}:", tuple(lines), hint="`/help COMMAND` tells its form.")
+    lines = [row(f"/{verb.command}", _own(verb.summary)) for verb in sorted(verbs, key=lambda verb: verb.command)]
+    title = say("Commands that begin with /{words}:", words=" ".join(head))
+    return Card(title, tuple(lines), hint=say("`/help COMMAND` tells its form."))
 
 
 def row(command: str, summary: str) -> str:
@@ -71,8 +73,13 @@ def shell_text(text: str) -> str:
 
 def _one(verb: AnyVerb) -> Card:
     parameters = [(item.option if item.place is None else item.form.strip("[]"), item) for item in parameters_of(verb)]
-    lines = [f"  {name:<24}{item.description}".rstrip() for name, item in parameters]
-    return Card(usage(verb), (verb.summary, *lines))
+    lines = [f"  {name:<24}{_own(item.description)}".rstrip() for name, item in parameters]
+    return Card(usage(verb), (_own(verb.summary), *lines))
+
+
+def _own(text: str) -> str:
+    """Return a verb's summary, or a parameter's description, worded; `make docs` collects them from the registry."""
+    return say(literal(text)) if text else ""
 
 
 def _commands(registry: Registry) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.ports import Capabilities
-from persona_hooks.speech import message
+from persona_hooks.speech import marked
 from persona_host.adapters.claude_code.conversation import CAPABILITIES as CLAUDE_CODE
 from persona_host.adapters.mcp.serve import CAPABILITIES as MCP
 from persona_host.oneshot import CAPABILITIES as COMMAND_LINE
@@ -21,15 +21,15 @@ HOSTS: Final[Mapping[str, Capabilities]] = {
     "mcp": MCP,
 }
 COSTS: Final[Mapping[str, str]] = {
-    "journal": message("cards and notes are not kept with the conversation"),
-    "branches": message("notes cannot follow a branch of the conversation"),
-    "ui": message("cards and notices are not shown as they come"),
-    "models": message("no extraction and no automatic review"),
-    "tools": message("the model cannot save or look up memory by itself"),
-    "injection": message("memory reaches the model only when it asks for it"),
-    "scheduler": message("wakes and reviews wait for the next command"),
-    "input": message("what you ask to be remembered is kept only where the model calls the tool"),
-    "commands": message("commands are typed in a shell: `persona mind …`"),
+    "journal": marked("cards and notes are not kept with the conversation"),
+    "branches": marked("notes cannot follow a branch of the conversation"),
+    "ui": marked("cards and notices are not shown as they come"),
+    "models": marked("no extraction and no automatic review"),
+    "tools": marked("the model cannot save or look up memory by itself"),
+    "injection": marked("memory reaches the model only when it asks for it"),
+    "scheduler": marked("wakes and reviews wait for the next command"),
+    "input": marked("what you ask to be remembered is kept only where the model calls the tool"),
+    "commands": marked("commands are typed in a shell: `persona mind …`"),
 }
 
 

@@ -6,6 +6,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+from persona_hooks.speech import say
 from persona_host.headless import StderrUi
 from persona_host.oneshot import opened, printed
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from persona_hooks.cards import Level
     from persona_host.place import Place
 
-_PERCENT = re.compile(r"(\d{1,3})%(?: of (\d+))?")
+_PERCENT = re.compile(r"(\d{1,3})%(?:\D+(\d+))?")
 
 
 class BarUi(StderrUi):
@@ -55,7 +56,9 @@ class BarUi(StderrUi):
 
         columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
         self._bar = Progress(*columns, console=Console(stderr=True, markup=False, highlight=False), transient=True)
-        self._task = self._bar.add_task(f"{key} {total} entries" if total else key, total=100)
+        self._task = self._bar.add_task(
+            say("{key} {number} entries", key=key, number=total) if total else key, total=100
+        )
         self._bar.start()
 
 

@@ -4,39 +4,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from persona_hooks.speech import Phrase, message, phrase
+from persona_hooks.speech import Phrase, marked, phrase
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _KINDS: Final = {
-    "missing": message("is missing"),
-    "string_too_long": message("has more than {max_length} characters"),
-    "string_too_short": message("has fewer than {min_length} characters"),
-    "too_long": message("has more than {max_length} entries"),
-    "too_short": message("has fewer than {min_length} entries"),
-    "literal_error": message("must be {expected}"),
-    "enum": message("must be {expected}"),
-    "greater_than": message("must be more than {gt}"),
-    "greater_than_equal": message("must be at least {ge}"),
-    "less_than": message("must be less than {lt}"),
-    "less_than_equal": message("must be at most {le}"),
-    "finite_number": message("must be a finite number"),
-    "string_pattern_mismatch": message("is not of the form that is asked for"),
-    "extra_forbidden": message("is not known"),
-    "string_unicode": message("holds half a character (a lone surrogate)"),
+    "missing": marked("is missing"),
+    "string_too_long": marked("has more than {max_length} characters"),
+    "string_too_short": marked("has fewer than {min_length} characters"),
+    "too_long": marked("has more than {max_length} entries"),
+    "too_short": marked("has fewer than {min_length} entries"),
+    "literal_error": marked("must be {expected}"),
+    "enum": marked("must be {expected}"),
+    "greater_than": marked("must be more than {gt}"),
+    "greater_than_equal": marked("must be at least {ge}"),
+    "less_than": marked("must be less than {lt}"),
+    "less_than_equal": marked("must be at most {le}"),
+    "finite_number": marked("must be a finite number"),
+    "string_pattern_mismatch": marked("is not of the form that is asked for"),
+    "extra_forbidden": marked("is not known"),
+    "string_unicode": marked("holds half a character (a lone surrogate)"),
 }
 _TYPES: Final = {
-    "int": message("must be a whole number"),
-    "float": message("must be a number"),
-    "bool": message("must be true or false"),
-    "string": message("must be a text"),
-    "list": message("must be a list"),
-    "tuple": message("must be a list"),
-    "set": message("must be a list"),
-    "frozen_set": message("must be a list"),
-    "dict": message("must be an object"),
-    "model": message("must be an object"),
+    "int": marked("must be a whole number"),
+    "float": marked("must be a number"),
+    "bool": marked("must be true or false"),
+    "string": marked("must be a text"),
+    "list": marked("must be a list"),
+    "tuple": marked("must be a list"),
+    "set": marked("must be a list"),
+    "frozen_set": marked("must be a list"),
+    "dict": marked("must be an object"),
+    "model": marked("must be an object"),
 }
 
 

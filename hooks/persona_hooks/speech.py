@@ -6,7 +6,7 @@ English stands in the source, and is the key under which a translation is found:
     say_n("{number} fact", "{number} facts", count)           words a number of things now
     phrase("Memory is off {where}.", where=…)                 words it later; until then it is its English
     worded(error.message)                                     words a phrase now, and leaves any other text as it is
-    message("reads {number} files")                           marks a message that stands in a table
+    marked("reads {number} files")                           marks a message that stands in a table
 
 Messages are literals, since they are collected from the source; ``{name}`` is replaced by the value of that name, and
 by nothing else: a value is never read as a message. A value that is a phrase is worded with the message around it.
@@ -75,6 +75,10 @@ class Voice:
 
 
 _spoken: ContextVar[Voice] = ContextVar("persona_speech")
+
+
+IN_ENGLISH: Final = Voice(lambda: (ENGLISH, True))
+"""For what programs and command lines read."""
 
 
 @contextmanager
@@ -147,9 +151,14 @@ def phrase_n(one: str, many: str, number: int, /, **values: Value) -> Phrase:
     return Phrase(one, many, number, {"number": number, **values})
 
 
-def message(text: str, /) -> str:
+def marked(text: str, /) -> str:
     """Return ``text`` as it is: it marks a message in a table, for a ``phrase`` or ``say`` that is given no literal."""
     return text
+
+
+def literal(text: str, /) -> str:
+    """Return a text in which nothing stands for a value as a message."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def say(message: str, /, **values: Value) -> str:

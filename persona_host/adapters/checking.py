@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from persona_hooks.errors import PersonaError
-from persona_hooks.speech import say
+from persona_hooks.speech import phrase
 from persona_host import extras
 from persona_host.adapters.folder import installed
 from persona_host.adapters.installing import folder_of
@@ -81,17 +81,17 @@ def _claude_code(target: Target) -> Iterator[Checked]:
     expected = installation(target.runtime().registry, target.program)
     yield _files(folder, expected, "persona install claude-code", "plugin")
     yield _program(target)
-    yield _extra("mcp", "warning", say("Claude gets no tools"))
+    yield _extra("mcp", "warning", phrase("Claude gets no tools"))
     yield _on_path("claude", target.environ)
 
 
 def _mcp(target: Target) -> Iterator[Checked]:
-    yield _extra("mcp", "error", say("the server does not start"))
+    yield _extra("mcp", "error", phrase("the server does not start"))
     yield _program(target)
 
 
 def _embedded(_: Target) -> Iterator[Checked]:
-    yield _extra("chat", "warning", say("no model can be asked"))
+    yield _extra("chat", "warning", phrase("no model can be asked"))
 
 
 _LOOKS: Final[Mapping[str, Callable[[Target], Iterator[Checked]]]] = {
@@ -109,29 +109,31 @@ def _files(folder: Path, expected: Mapping[str, str], command: str, name: str = 
     except PersonaError as error:
         return Checked(name, "error", error.message)
     if not marks:
-        return Checked(name, "warning", say("not installed: `{command}`", command=command))
+        return Checked(name, "warning", phrase("not installed: `{command}`", command=command))
     present = {file: _content(folder / file) for file in marks}
     gone = [file for file, content in present.items() if content is None]
     if gone:
-        return Checked(name, "error", say("{file} is missing: `{command}`", file=gone[0], command=command))
+        return Checked(name, "error", phrase("{file} is missing: `{command}`", file=gone[0], command=command))
     edited = [file for file, content in present.items() if _hash(content or b"") != marks[file]]
     if edited:
-        text = say(
+        text = phrase(
             "{file} was changed by hand; `{command}` refuses until it is moved away", file=edited[0], command=command
         )
         return Checked(name, "warning", text)
     if any(present.get(file) != text.encode() for file, text in expected.items()):
-        return Checked(name, "warning", say("of another release, or of another Python: `{command}`", command=command))
-    return Checked(name, "ok", say("{number} files, all current: {folder}", number=len(marks), folder=folder))
+        return Checked(
+            name, "warning", phrase("of another release, or of another Python: `{command}`", command=command)
+        )
+    return Checked(name, "ok", phrase("{number} files, all current: {folder}", number=len(marks), folder=folder))
 
 
 def _same_folder(folder: Path, loaded: Path) -> Checked:
     if folder.is_relative_to(loaded):
-        return Checked("place", "ok", say("Pi loads extensions from {folder}", folder=loaded / "extensions"))
+        return Checked("place", "ok", phrase("Pi loads extensions from {folder}", folder=loaded / "extensions"))
     return Checked(
         "place",
         "error",
-        say(
+        phrase(
             "Pi loads extensions from {folder}, not from here: set PI_CODING_AGENT_DIR and PI_AGENT_DIR alike",
             folder=loaded / "extensions",
         ),
@@ -141,11 +143,11 @@ def _same_folder(folder: Path, loaded: Path) -> Checked:
 def _manifest(path: Path, expected: str) -> Checked:
     wanted, found = _json(expected).get("hash"), _json((_content(path) or b"").decode(errors="replace")).get("hash")
     if found == wanted:
-        return Checked("manifest", "ok", say("hash {hash}, that of the plugins", hash=str(wanted)[:12]))
+        return Checked("manifest", "ok", phrase("hash {hash}, that of the plugins", hash=str(wanted)[:12]))
     return Checked(
         "manifest",
         "warning",
-        say(
+        phrase(
             "hash {found}, the plugins' is {wanted}: `persona install pi`",
             found=str(found)[:12],
             wanted=str(wanted)[:12],
@@ -156,7 +158,7 @@ def _manifest(path: Path, expected: str) -> Checked:
 def _interpreter(config: Path) -> Checked:
     python = _json((_content(config) or b"").decode(errors="replace")).get("python")
     if not isinstance(python, str) or not os.access(python, os.X_OK):
-        return Checked("python", "error", say("{python} cannot be run: `persona install pi`", python=python))
+        return Checked("python", "error", phrase("{python} cannot be run: `persona install pi`", python=python))
     return Checked("python", "ok", python)
 
 
@@ -164,19 +166,19 @@ def _program(target: Target) -> Checked:
     program = target.program[0]
     if os.access(program, os.X_OK):
         return Checked("program", "ok", program)
-    return Checked("program", "error", say("{program} cannot be run", program=program))
+    return Checked("program", "error", phrase("{program} cannot be run", program=program))
 
 
 def _pi_program(pi: str | None) -> Checked:
     if pi is None:
-        return Checked("pi", "warning", say("not found on the path"))
+        return Checked("pi", "warning", phrase("not found on the path"))
     version = _pi_version(Path(pi))
     oldest, newest = (".".join(map(str, version)) for version in PI)
     if version is None:
-        return Checked("pi", "warning", say("{path}: its version is unknown", path=pi))
+        return Checked("pi", "warning", phrase("{path}: its version is unknown", path=pi))
     if not PI[0] <= version[:2] <= PI[1]:
         told = ".".join(map(str, version))
-        text = say("{version}; tested are {oldest} to {newest}", version=told, oldest=oldest, newest=newest)
+        text = phrase("{version}; tested are {oldest} to {newest}", version=told, oldest=oldest, newest=newest)
         return Checked("pi", "warning" if version[:2] > PI[1] else "error", text)
     return Checked("pi", "ok", f"{'.'.join(map(str, version))}  {pi}")
 
@@ -194,27 +196,27 @@ def _node(environ: Mapping[str, str], worst: State) -> Checked:
     node = shutil.which("node", path=environ.get("PATH", ""))
     least = ".".join(map(str, NODE))
     if node is None:
-        return Checked("node", "warning", say("not found on the path; Pi needs {version} or newer", version=least))
+        return Checked("node", "warning", phrase("not found on the path; Pi needs {version} or newer", version=least))
     try:
         ran = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=_SECONDS, check=True)  # noqa: S603 - the one that Pi would run
     except (OSError, subprocess.SubprocessError):
-        return Checked("node", worst, say("{path} does not run", path=node))
+        return Checked("node", worst, phrase("{path} does not run", path=node))
     version = _numbers(ran.stdout)
     if version is None or version < NODE:
         told = ran.stdout.strip()[:20]
-        return Checked("node", worst, say("{found}; Pi needs {version} or newer", found=told, version=least))
+        return Checked("node", worst, phrase("{found}; Pi needs {version} or newer", found=told, version=least))
     return Checked("node", "ok", f"{'.'.join(map(str, version))}  {node}")
 
 
 def _on_path(program: str, environ: Mapping[str, str]) -> Checked:
     found = shutil.which(program, path=environ.get("PATH", ""))
-    return Checked(program, "warning" if found is None else "ok", found or say("not found on the path"))
+    return Checked(program, "warning" if found is None else "ok", found or phrase("not found on the path"))
 
 
 def _extra(extra: str, state: State, cost: str) -> Checked:
     if not extras.missing(extra):
-        return Checked(f"extra {extra}", "ok", say("installed"))
-    text = say("not installed, so {cost}: {command}", cost=cost, command=extras.command(extra))
+        return Checked(f"extra {extra}", "ok", phrase("installed"))
+    text = phrase("not installed, so {cost}: {command}", cost=cost, command=extras.command(extra))
     return Checked(f"extra {extra}", state, text)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_hooks.errors import ConflictError, CorruptError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,9 @@ def put(folder: Path, files: Mapping[str, str]) -> Done:
     foreign = [folder / name for name, text in files.items() if not _ours(folder / name, receipt.files.get(name), text)]
     if foreign:
         raise ConflictError(
-            f"{foreign[0]} is not as it was installed. Move it away, or remove it, and install again.",
+            phrase(
+                "{path} is not as it was installed. Move it away, or remove it, and install again.", path=foreign[0]
+            ),
             reason="foreign_file",
             paths=[str(path) for path in foreign],
         )
@@ -112,9 +115,13 @@ def _read(folder: Path) -> _Receipt:
         value: Any = json.loads(data)
         files, made = value["files"], value["made"]
     except (ValueError, TypeError, LookupError):
-        raise CorruptError(f"{path} cannot be read. Remove {folder} by hand.", path=str(path)) from None
+        raise CorruptError(
+            phrase("{path} cannot be read. Remove {folder} by hand.", path=path, folder=folder), path=str(path)
+        ) from None
     if not (isinstance(files, dict) and isinstance(made, list)):
-        raise CorruptError(f"{path} cannot be read. Remove {folder} by hand.", path=str(path))
+        raise CorruptError(
+            phrase("{path} cannot be read. Remove {folder} by hand.", path=path, folder=folder), path=str(path)
+        )
     # A receipt that somebody has edited must not point outside of its folder.
     names = {str(name): str(mark) for name, mark in files.items() if _within(str(name))}
     return _Receipt(names, [str(item) for item in made if _on_the_way(folder, Path(str(item)))])

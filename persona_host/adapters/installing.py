@@ -86,7 +86,9 @@ def _known(host: str) -> _Host:
     try:
         return _HOSTS[host]
     except KeyError:
-        raise NotFoundError(f"There is no such host. Known here: {', '.join(_HOSTS)}.", reason="unknown_host") from None
+        raise NotFoundError(
+            phrase("There is no such host. Known here: {known}.", known=", ".join(_HOSTS)), reason="unknown_host"
+        ) from None
 
 
 def _pi_folder(target: Target) -> Path:
@@ -99,24 +101,26 @@ def _install_pi(target: Target) -> Card:
     folder = _pi_folder(target)
     done = put(folder, installation(target.runtime(), target.python))
     absent = shutil.which("pi", path=target.environ.get("PATH", "")) is None
-    there = "is installed" if done.changed else "was installed already, and is current"
     return Card(
-        f"The Pi extension {there}.",
-        body=(str(folder), *(("Pi was not found on the path; it loads this when it starts.",) if absent else ())),
+        say("The Pi extension is installed.")
+        if done.changed
+        else say("The Pi extension was installed already, and is current."),
+        body=(str(folder), *((say("Pi was not found on the path; it loads this when it starts."),) if absent else ())),
         level="success",
-        hint="Start pi anew, or type /reload in it; /mind then answers.",
+        hint=say("Start pi anew, or type /reload in it; /mind then answers."),
     )
 
 
 def _uninstall_pi(target: Target) -> Card:
-    return _taken_away("The Pi extension", take_away(_pi_folder(target)))
+    return _taken_away(say("The Pi extension"), take_away(_pi_folder(target)))
 
 
 def _taken_away(what: str, done: Done) -> Card:
     if not done.changed:
-        return Card(f"{what} is not installed; nothing was changed.")
-    left = tuple(f"left, since it was changed: {path}" for path in done.left)
-    return Card(f"{what} was removed. Memory itself was left alone.", body=left, level="warning" if left else "success")
+        return Card(say("{what} is not installed; nothing was changed.", what=what))
+    left = tuple(say("left, since it was changed: {path}", path=path) for path in done.left)
+    title = say("{what} was removed. Memory itself was left alone.", what=what)
+    return Card(title, body=left, level="warning" if left else "success")
 
 
 def _claude_folder(target: Target) -> Path:
@@ -162,7 +166,7 @@ def _install_claude_code(target: Target) -> Card:
 
 
 def _uninstall_claude_code(target: Target) -> Card:
-    return _taken_away("The Claude Code plugin", take_away(_claude_folder(target)))
+    return _taken_away(say("The Claude Code plugin"), take_away(_claude_folder(target)))
 
 
 def _install_mcp(target: Target) -> Card:
@@ -171,15 +175,17 @@ def _install_mcp(target: Target) -> Card:
     lines = json.dumps({"mcpServers": {"persona-mind": server}}, indent=2).split("\n")
     lacking = extras.missing("mcp")
     return Card(
-        "Add this to the MCP client's settings; nothing was written.",
+        say("Add this to the MCP client's settings; nothing was written."),
         body=tuple(lines),
         level="warning" if lacking else "info",
-        hint=f"It does not start yet: the extra mcp is not installed. {extras.command('mcp')}" if lacking else "",
+        hint=say("It does not start yet: the extra mcp is not installed. {command}", command=extras.command("mcp"))
+        if lacking
+        else "",
     )
 
 
 def _uninstall_mcp(_: Target) -> Card:
-    return Card('Take "persona-mind" out of the MCP client\'s settings; nothing was changed.')
+    return Card(say('Take "persona-mind" out of the MCP client\'s settings; nothing was changed.'))
 
 
 _HOSTS: Mapping[str, _Host] = {

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from persona_hooks.speech import say, say_n
 from persona_host.commandline.options import CONTEXT, common, json_option, plain_option
 from persona_host.oneshot import opened, printed
 
 if TYPE_CHECKING:
     from persona_hooks.verbs import Answer
     from persona_host.place import Place
+    from persona_host.runtime import Runtime
 
 
 @click.command(
@@ -35,7 +37,9 @@ def backup_command(place: Place, /, path: str, *, as_json: bool, plain: bool) ->
     `persona mind backups`. Only you can read a backup, but it is not encrypted. What is erased later stays in it, and
     restoring leaves that out.
     """
-    return printed(_perform(place, "profile.backup", {"path": path}), as_json=as_json, plain=plain)
+    with opened(place) as (runtime, _):
+        answer = _perform(runtime, "profile.backup", {"path": path})
+    return printed(answer, as_json=as_json, plain=plain)
 
 
 @click.command(
@@ -59,14 +63,24 @@ def restore_command(place: Place, /, path: str, *, yes: bool, newer: bool, as_js
     What was erased since stays out. What this replaces is kept as a backup of its own.
     """
     arguments = {"path": path, "yes": yes, "newer": newer}
-    answer = _perform(place, "profile.restore", arguments)
-    if answer.details.get("reason") == "unconfirmed" and sys.stdin.isatty() and not as_json:
-        click.echo(f"{answer.card.title.partition(' Nothing was changed.')[0]}", err=True)
-        if click.confirm("Restore it?", err=True):
-            answer = _perform(place, "profile.restore", {**arguments, "yes": True})
+    with opened(place) as (runtime, _):
+        answer = _perform(runtime, "profile.restore", arguments)
+        if answer.details.get("reason") == "unconfirmed" and sys.stdin.isatty() and not as_json:
+            click.echo(put_back(answer.details["files"], answer.details["made"]), err=True)
+            if click.confirm(say("Restore it?"), err=True):
+                answer = _perform(runtime, "profile.restore", {**arguments, "yes": True})
     return printed(answer, as_json=as_json, plain=plain)
 
 
-def _perform(place: Place, verb: str, arguments: dict[str, Any]) -> Answer:
-    with opened(place) as (runtime, _):
-        return runtime.call(verb, arguments, session=runtime.session, origin="user", audience="person")
+def put_back(files: int, made: str) -> str:
+    """Return what restoring would do, in words."""
+    return say_n(
+        "This would put {number} file back as it was at {made}; what it replaces is kept.",
+        "This would put {number} files back as they were at {made}; what it replaces is kept.",
+        files,
+        made=made,
+    )
+
+
+def _perform(runtime: Runtime, verb: str, arguments: dict[str, Any]) -> Answer:
+    return runtime.call(verb, arguments, session=runtime.session, origin="user", audience="person")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from persona_hooks.speech import IN_ENGLISH, speaking
 from persona_host import oneshot
 from persona_host.commandline.options import CONTEXT, common, json_option, plain_option
 
@@ -40,7 +41,8 @@ class Passing(click.Command):
 
         registry = registry_of(os.environ)
         words: list[str] = ctx.meta[_ASKED]
-        card = about(registry, ["mind", *words])
+        with speaking(IN_ENGLISH):
+            card = about(registry, ["mind", *words])
         if card is not None and words:
             lines = in_shell(card, everywhere=True).text().split("\n")
             formatter.write("".join(f"{part}\n" for line in lines for part in wrap(line, formatter.width)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
-from persona_hooks.speech import message, phrase
+from persona_hooks.speech import marked, phrase
 from persona_mind.backlog.model import State, Step  # noqa: TC001 - outcomes hold this, and pydantic reads it
 from persona_mind.kernel.rowfields import RowOrigin  # noqa: TC001 - as above
 from persona_mind.kernel.showing import brought, judged_all
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 EXCERPT: Final = 240
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 _AWAY: Final = {
-    "d": (message("in {number}d"), message("{number}d overdue")),
-    "h": (message("in {number}h"), message("{number}h overdue")),
-    "m": (message("in {number}m"), message("{number}m overdue")),
-    "s": (message("in {number}s"), message("{number}s overdue")),
+    "d": (marked("in {number}d"), marked("{number}d overdue")),
+    "h": (marked("in {number}h"), marked("{number}h overdue")),
+    "m": (marked("in {number}m"), marked("{number}m overdue")),
+    "s": (marked("in {number}s"), marked("{number}s overdue")),
 }
 
 

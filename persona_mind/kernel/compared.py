@@ -48,6 +48,6 @@ class Compared:
             case "starting":
                 yield say("found by words alone: the embedding model is still being loaded")
             case "failed":
-                yield say("found by words alone: {setting} does not work, see `/mind doctor`", setting=f"`{VECTORS}`")
+                yield say("found by words alone: `{setting}` does not work, see `/mind doctor`", setting=VECTORS)
             case _:
                 pass

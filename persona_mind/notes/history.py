@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from persona_hooks.errors import CapacityError, CorruptError, InvalidError, UnsupportedVersionError
-from persona_hooks.speech import message, phrase, thousands
+from persona_hooks.speech import marked, phrase, thousands
 from persona_mind.kernel import clock
 from persona_mind.kernel.rowfields import units
 from persona_mind.notes.model import (
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
     from persona_hooks.ports import Entry
 
 LIMITS: Final = {
-    "active_notes": (MAX_ACTIVE, message("Session notes: at most {most} active notes on this branch.")),
+    "active_notes": (MAX_ACTIVE, marked("Session notes: at most {most} active notes on this branch.")),
     "note_events": (
         MAX_EVENTS,
-        message("Session notes: at most {most} note events in this session, over all branches."),
+        marked("Session notes: at most {most} note events in this session, over all branches."),
     ),
     "note_bytes": (
         MAX_BYTES,
-        message("Session notes: at most {most} bytes of note events in this session, over all branches."),
+        marked("Session notes: at most {most} bytes of note events in this session, over all branches."),
     ),
-    "note_text": (MAX_TEXT, message("Session notes: at most {most} characters in a note.")),
-    "note_source": (MAX_SOURCE, message("Session notes: at most {most} characters in a note's source.")),
+    "note_text": (MAX_TEXT, marked("Session notes: at most {most} characters in a note.")),
+    "note_source": (MAX_SOURCE, marked("Session notes: at most {most} characters in a note's source.")),
 }
 """Every bound by its name in a refusal."""
 

@@ -144,7 +144,7 @@ def _reason(item: Item) -> str:
         return recalled or say("stands there whatever is asked")
     ranked = sorted(item.terms.items(), key=lambda pair: -abs(pair[1]))
     terms = ", ".join(f"{worded(_KINDS.get(kind, kind))} {amount:+.2f}" for kind, amount in ranked if amount)
-    score = say("score {score}: {terms}", score=f"{item.score:.2f}", terms=terms)
+    score = say("score {score:.2f}: {terms}", score=item.score, terms=terms)
     return f"{recalled}, {score}" if recalled else score
 
 

@@ -83,7 +83,7 @@ class Shelf:
                 phrase(
                     "{what} Nothing was changed. Say `--yes` to do it.",
                     what=phrase_n(
-                        "This would put {number} files back as they were at {made}; what it replaces is kept.",
+                        "This would put {number} file back as it was at {made}; what it replaces is kept.",
                         "This would put {number} files back as they were at {made}; what it replaces is kept.",
                         documents,
                         made=made,
@@ -91,6 +91,7 @@ class Shelf:
                 ),
                 reason="unconfirmed",
                 made=made,
+                files=documents,
             )
         kept = backup.replaced(self.profile, check=permit)
         with partly() if kept is not None else nullcontext():

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card
-from persona_hooks.speech import message, phrase, say, say_n, worded
+from persona_hooks.speech import marked, phrase, say, say_n, worded
 from persona_mind.kernel.compared import VECTORS
 from persona_mind.kernel.settings import ENABLED
 from persona_mind.kernel.wording import lines
@@ -142,7 +142,7 @@ def _opinion(state: str) -> str:
 
 def _meaning(found: Meaning | None) -> str:
     if found is None:
-        return say("off; {setting} in persona/settings.json names an embedding model", setting=f"`{VECTORS}`")
+        return say("off; `{setting}` in persona/settings.json names an embedding model", setting=VECTORS)
     if found.state != "ready":
         return f"{found.state} ({found.model})"
     return say(
@@ -180,14 +180,14 @@ def switched(outcome: Switched) -> Card:
 
 
 _NOW: Final = {
-    (True, True, True): message("Memory is on for commands in this directory."),
-    (True, True, False): message("Memory is on in this session."),
-    (True, False, True): message("Memory is off for commands in this directory."),
-    (True, False, False): message("Memory is off in this session."),
-    (False, True, True): message("Memory was already on for commands in this directory."),
-    (False, True, False): message("Memory was already on in this session."),
-    (False, False, True): message("Memory was already off for commands in this directory."),
-    (False, False, False): message("Memory was already off in this session."),
+    (True, True, True): marked("Memory is on for commands in this directory."),
+    (True, True, False): marked("Memory is on in this session."),
+    (True, False, True): marked("Memory is off for commands in this directory."),
+    (True, False, False): marked("Memory is off in this session."),
+    (False, True, True): marked("Memory was already on for commands in this directory."),
+    (False, True, False): marked("Memory was already on in this session."),
+    (False, False, True): marked("Memory was already off for commands in this directory."),
+    (False, False, False): marked("Memory was already off in this session."),
 }
 """What is said of the switch: whether it was turned, whether it is on, whether commands share it."""
 

@@ -9,6 +9,7 @@ What a running server answers needs nothing but a socket; only without one are t
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING, Final
@@ -50,6 +51,8 @@ def answer(event: str, payload: bytes, environ: Mapping[str, str]) -> tuple[byte
         found, interrupted = None, True
     if found is not None:
         return found
+    # A process for one event makes little garbage, and looking for it would take a tenth of its time.
+    gc.disable()
     from persona_host.adapters.claude_code.cold import answer_here  # noqa: PLC0415 - loads the plugins
 
     return answer_here(event, payload, environ, interrupted=interrupted)

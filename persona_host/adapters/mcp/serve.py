@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from persona_hooks.errors import RefusedError
 from persona_hooks.journal import MemoryJournal
 from persona_hooks.ports import Capabilities
+from persona_hooks.speech import phrase
 from persona_host import extras
 from persona_host.adapters.claude_code.conversation import Place
 from persona_host.adapters.claude_code.listening import Listening
@@ -84,7 +85,9 @@ def serve_mcp(
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith(("mcp", "anyio")):
             raise
-        raise RefusedError(f"MCP needs the extra mcp: {extras.command('mcp')}", reason="missing_extra") from None
+        raise RefusedError(
+            phrase("MCP needs the extra mcp: {command}", command=extras.command("mcp")), reason="missing_extra"
+        ) from None
 
     setup = Setup("mcp", agent_dir, home, environ, CAPABILITIES, plugins)
     runtime = Runtime.start(setup, ui=StderrUi(), models=NoModels(), scheduler=SystemScheduler())
