@@ -58,7 +58,13 @@ class Query(NamedTuple):
 
 
 class Meaning(Protocol):
-    """How like each item is to a query in meaning."""
+    """How like each item is to a query in meaning.
+
+    Attributes:
+        share: The part of the items of which that is known, 0 to 1.
+    """
+
+    share: float
 
     def best(self, most: int) -> list[int]:
         """Return the slots that are likest."""
@@ -125,7 +131,8 @@ def rank(postings: Postings, query: Query, k: int, profile: Profile, meaning: Me
     scores = _scores(candidates, columns)
     picked = spread(scores, postings.entries, k, profile.repeats)
     if meaning:
-        share = profile.seats if query.asks else profile.seats_of_cue
+        # While most are still unread, the likest of the others deserve no more places than their share.
+        share = meaning.share * (profile.seats if query.asks else profile.seats_of_cue)
         picked = seat(picked, _seating(postings, likest, meaning, profile), scores, share)
     return _explained(postings, picked, columns)
 

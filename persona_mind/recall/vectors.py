@@ -28,11 +28,16 @@ AT_ONCE = 16
 
 
 class Likeness:
-    """How like each item is to one query, in standard deviations above what is usual."""
+    """How like each item is to one query, in standard deviations above what is usual.
 
-    def __init__(self, values: NDArray[np.float32], held: NDArray[np.bool_]) -> None:
+    Attributes:
+        share: The part of the items that have a vector, 0 to 1.
+    """
+
+    def __init__(self, values: NDArray[np.float32], held: NDArray[np.bool_], share: float) -> None:
         self._values = values
         self._held = held
+        self.share = share
 
     def best(self, most: int) -> list[int]:
         """Return the slots likest to the query, best first, those that are unusually like."""
@@ -118,7 +123,7 @@ class Vectors:
         among = cosines[self._held]
         mean = float(among.sum()) / (len(among) + FEW)
         spread = float(((among - mean) ** 2).sum() + FEW * USUAL_SPREAD**2) / (len(among) + FEW)
-        return Likeness((cosines - mean) / spread**0.5, self._held)
+        return Likeness((cosines - mean) / spread**0.5, self._held, len(among) / (len(among) + len(self._waiting)))
 
     def _take_over(self) -> None:
         """Take over the vectors that became known since the last time."""

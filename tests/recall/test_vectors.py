@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -111,6 +112,23 @@ def test_places_kept_for_meaning_go_to_what_words_would_outweigh(filled: Callabl
     assert "0" in {hit.key for hit in kept}
     seat = next(hit for hit in kept if hit.key == "0").terms[-1]
     assert (seat.name, seat.weight) == ("seat", 1.0)
+
+
+def test_while_most_is_unread_words_keep_their_places(filled: Callable[..., Index], meaning: Meaning) -> None:
+    loud = [Doc(f"w{at}", f"old {name} old") for at, name in enumerate(("oak", "elm", "ash", "yew", "fir", "fig"))]
+    index = filled(*loud, *docs(*SAID))
+    profile = replace(ITEMS, meaning=0.1)
+
+    def seated() -> bool:
+        hits = index.search(CUE, 4, profile, patience=Patience.PASSING)
+        assert index.compared is not None
+        assert (index.compared.state, index.compared.vectors) == ("used", 12)
+        return "seat" in {term.name for hit in hits for term in hit.terms}
+
+    assert seated()
+    meaning._worker.ask(lambda: time.sleep(2.0), 0.0)
+    index.sync([*loud, *docs(*SAID), *(Doc(f"n{at}", f"talk number {at}") for at in range(100))])
+    assert not seated()
 
 
 def test_a_question_keeps_fewer_places_than_a_cue(filled: Callable[..., Index]) -> None:
