@@ -61,6 +61,10 @@ sim: .venv/.dev ## replay the seeded simulator: make sim SEED=42
 mutants: .venv/.mutants ## mutate commit, locks and recovery, and tell what no test noticed (half an hour)
 	$(BIN)/python -m benchmarks.mutants $(ARGS)
 
+transcript: .venv/.dev ## write docs/hosts-transcript.md by running the hosts (needs npm)
+	$(BIN)/python -m tests.hosts.install
+	PERSONA_TEST_WRITE=1 $(BIN)/pytest tests/hosts/test_across_hosts.py $(ARGS)
+
 test-hosts: .venv/.dev ## install the real hosts (needs npm) and run the suite against them
 	$(BIN)/python -m tests.hosts.install
 	PERSONA_REQUIRE_HOSTS=1 $(BIN)/pytest tests/hosts $(ARGS)

@@ -67,7 +67,7 @@ class MindPlugin:
         # Without timers nothing is shown before a turn begins, and most one-shot commands begin none.
         if capabilities.scheduler:
             services.reminders.start(session)
-        if capabilities.ui and not session.leg:
+        if capabilities.ui and capabilities.scheduler and not session.leg:
             services.capture.warm()
         services.count(session)
 

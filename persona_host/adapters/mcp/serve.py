@@ -9,7 +9,7 @@ import os
 import secrets
 import signal
 import threading
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from persona_host.loading import Found, entry_points
 from persona_host.runtime import Runtime, Setup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 CAPABILITIES = Capabilities(branches=False, ui=False, models=False, injection=False, input=False, commands=False)
@@ -80,15 +80,6 @@ def serve_mcp(
         RefusedError: The SDK is not installed (``missing_extra``).
         StorageError: The port is in use, or its token cannot be kept.
     """
-    try:
-        from persona_host.adapters.mcp.server import run_stdio  # noqa: PLC0415 - brings the SDK with it
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith(("mcp", "anyio")):
-            raise
-        raise RefusedError(
-            phrase("MCP needs the extra mcp: {command}", command=extras.command("mcp")), reason="missing_extra"
-        ) from None
-
     setup = Setup("mcp", agent_dir, home, environ, CAPABILITIES, plugins)
     runtime = Runtime.start(setup, ui=StderrUi(), models=NoModels(), scheduler=SystemScheduler())
     session_id = session or f"mcp-{secrets.token_hex(8)}"
@@ -96,18 +87,46 @@ def serve_mcp(
     served = Served(runtime)
     try:
         if port is not None:
-            from persona_host.adapters.mcp.http import run_http  # noqa: PLC0415 - only here is a web server needed
-
-            run_http(served, version("persona-mind"), agent_dir, port)
+            _http(served, agent_dir, port)
             return 0
         # A Ctrl-C at the terminal reaches the whole process group; it is the client's to decide what it ends.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         asked = persona is not None or session is not None
+        # Hooks first: Claude Code's come at once, and the SDK takes longer to load than all of ours.
         with nullcontext() if asked else Listening(Place(agent_dir, home, environ), plugins, served.adopt):
-            run_stdio(served, version("persona-mind"))
+            _stdio(served)
     finally:
         _finish(runtime)
     return 0
+
+
+def _stdio(served: Served) -> None:
+    with _sdk():
+        from persona_host.adapters.mcp.server import run_stdio  # noqa: PLC0415 - brings the SDK with it
+    run_stdio(served, version("persona-mind"))
+
+
+def _http(served: Served, agent_dir: Path, port: int) -> None:
+    with _sdk():
+        from persona_host.adapters.mcp.http import run_http  # noqa: PLC0415 - a web server, beside the SDK
+    run_http(served, version("persona-mind"), agent_dir, port)
+
+
+@contextmanager
+def _sdk() -> Iterator[None]:
+    """Import what needs the SDK.
+
+    Raises:
+        RefusedError: It is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith(("mcp", "anyio", "uvicorn")):
+            raise
+        raise RefusedError(
+            phrase("MCP needs the extra mcp: {command}", command=extras.command("mcp")), reason="missing_extra"
+        ) from None
 
 
 def _finish(runtime: Runtime) -> None:
