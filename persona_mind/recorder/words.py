@@ -22,6 +22,7 @@ _KINDS: Final = {
     "when": phrase("the time it names"),
     "told_when": phrase("it tells a time"),
     "meaning": phrase("likeness of meaning"),
+    "seat": phrase("a place kept for that"),
     "prior": phrase("kind"),
     "recency": phrase("recency"),
     "repeats": phrase("repeats another"),
