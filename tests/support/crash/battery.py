@@ -5,6 +5,7 @@ The operation is a callable, so that a sweep over all verbs of a registry can us
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -126,6 +127,7 @@ def _in_child(
 
 def _ended(work: Callable[[], object], shim: Shim | None, prepare: Callable[[], object] | None) -> tuple[object, ...]:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.disable()
     # Whether bytes are compared must not hang on how fast this machine is just now.
     importlib.import_module("persona_store.files").YOUNG_NS = 1 << 62  # type: ignore[attr-defined]
     word, changed, known, value, detail = "acknowledged", "", True, None, ""

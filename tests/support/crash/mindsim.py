@@ -142,7 +142,6 @@ def _rows(root: Path, erased: set[int]) -> Seen:
 
 
 def _work(home: Path, life: Life, now: datetime, told: int) -> None:
-    gc.disable()
     clock = ManualClock(now)
     try:
         world = World(home, clock)
