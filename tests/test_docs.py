@@ -126,7 +126,7 @@ def test_every_setting_is_documented_with_its_default(runtime: Runtime) -> None:
 def test_every_variable_that_is_read_is_documented() -> None:
     packages = ("hooks", "persona_store", "persona_companion", "persona_mind", "persona_host")
     sources = [path.read_text("utf-8") for package in packages for path in (ROOT / package).rglob("*.py")]
-    read = {name for source in sources for name in re.findall(r"\"((?:PI|PERSONA)_[A-Z_]+)\"", source)}
+    read = {name for source in sources for name in re.findall(r"\"((?:PI|PERSONA|CLAUDE)_[A-Z_]+)\"", source)}
     documented = {name for row in table("Environment", FILES).values() for name in names(row[0])}
     assert read - documented == set()
     assert documented - {"NO_COLOR"} <= read

@@ -14,6 +14,7 @@ from persona_hooks.cards import Card, one_line, sanitize
 from persona_hooks.journal import JsonlJournal, MemoryJournal
 from persona_hooks.ports import Capabilities
 from persona_hooks.specs import Handled
+from persona_hooks.speech import say
 from persona_hooks.switches import is_set
 from persona_host.embedded.shelf import Shelf
 from persona_host.headless import NoModels, SystemScheduler
@@ -42,11 +43,6 @@ MAX_SHOWN: Final = 9_000
 _REASONS: Final[Mapping[str, SessionReason]] = {"startup": "startup", "clear": "new", "fork": "fork"}
 _COMMAND: Final = re.compile(rf"/(?:{PLUGIN}:)?(?P<group>[a-z][\w-]*)(?=\s|$)")
 _SLASH: Final = re.compile(r"(?<![\w/.:])/(?=(?:mind|persona)(?![\w/:-]))")
-_UNKNOWN: Final = (
-    "The running server took this command and did not answer: it may or may not have been done. "
-    f"Look with `/{PLUGIN}:mind` before you repeat it."
-)
-
 Output = dict[str, Any]
 
 
@@ -197,7 +193,12 @@ class Conversation:
 
     def _performed(self, event: Event, line: str, interrupted: bool) -> Output:  # noqa: FBT001 - as above
         if interrupted:
-            return _blocked(event, Card(_UNKNOWN, level="warning"))
+            with self.runtime.speaking():
+                unknown = say(
+                    "The running server took this command and did not answer: it may or may not have been done. Look "
+                    "with `/mind` before you repeat it."
+                )
+            return _blocked(event, Card(unknown, level="warning"))
         return _blocked(event, self.runtime.command(line).card)
 
     def _show(self) -> None:

@@ -56,7 +56,7 @@ def parse(name: str, payload: bytes, project: str = "") -> Event:
         )
     told = values.get("hook_event_name")
     if told != name:
-        raise InvalidError("hook_event_name: this is of another event.", field="hook_event_name")
+        raise InvalidError(phrase("hook_event_name: this is of another event."), field="hook_event_name")
     texts = {field: _text(values, field) for field in _TEXTS if field in values}
     return Event(name, _text(values, "session_id"), _directory(values, project), **texts)
 
@@ -67,7 +67,7 @@ def _object(payload: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
-        raise InvalidError("Standard input is not a JSON object.", field="stdin")
+        raise InvalidError(phrase("Standard input is not a JSON object."), field="stdin")
     return values
 
 
@@ -88,5 +88,5 @@ def _directory(values: dict[str, Any], project: str) -> Path:
                 if path.is_absolute() and path.is_dir():
                     return path.resolve()
             except (OSError, RuntimeError) as error:
-                raise InvalidError("cwd: this directory cannot be looked at.", field="cwd") from error
-    raise InvalidError("cwd: there is no such directory.", field="cwd")
+                raise InvalidError(phrase("cwd: this directory cannot be looked at."), field="cwd") from error
+    raise InvalidError(phrase("cwd: there is no such directory."), field="cwd")
