@@ -265,9 +265,7 @@ class Meaning:
                 records = self._files.load(name, kind) if self._files else []
                 pool.load(record for record in records if len(record.vector) == 2 * self._width)
         if self._files is not None and self._files.others(name):
-            self._tell(
-                say("{setting} names another model than before: everything is read anew.", setting=f"`{VECTORS}`")
-            )
+            self._tell(say("`{setting}` names another model than before: everything is read anew.", setting=VECTORS))
         self._pools = pools
 
     def _pour(self) -> None:
@@ -309,7 +307,7 @@ class Meaning:
     def _advice(self) -> str:
         if self._trouble is None:
             return ""
-        return phrase("{setting}: {message}", setting=f"`{VECTORS}`", message=self._trouble.message)
+        return phrase("`{setting}`: {what}", setting=VECTORS, what=self._trouble.message)
 
 
 class _Guarded:
