@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from pathlib import Path
+from typing import Any
 
 GREETING = {"protocol": 1, "manifest": "", "tools": [], "hooks": ["input"], "renders": [], "failed": []}
 
@@ -11,6 +14,26 @@ GREETING = {"protocol": 1, "manifest": "", "tools": [], "hooks": ["input"], "ren
 def say(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def append_with_stale_guards(hello: dict[str, Any]) -> None:
+    """Try to append with each part of the guard wrong in turn, then with a right one; write down what came of it."""
+    own = {name: hello[name] for name in ("nonce", "generation", "sessionId")}
+    wrong: list[dict[str, Any]] = [
+        {"nonce": "x"},
+        {"generation": 99},
+        {"sessionId": "x"},
+        {"leaf": "x"},
+        {"foreign": {"companions": []}},
+        {},
+    ]
+    said = []
+    for number, part in enumerate(wrong):
+        guard = {"guard": {**own, **part}, "customType": "rogue", "data": {"number": number}}
+        say(json.dumps({"jsonrpc": "2.0", "id": number, "method": "session.append", "params": guard}) + "\n")
+        answer = json.loads(sys.stdin.readline())
+        said.append(answer.get("error", {}).get("data", {}).get("reason", "appended"))
+    Path(os.environ["HOME"], "answers").write_text(json.dumps(said), encoding="utf-8")
 
 
 def main(fault: str) -> None:
@@ -21,6 +44,8 @@ def main(fault: str) -> None:
     else:
         answer = {"jsonrpc": "2.0", "id": hello["id"], "result": GREETING}
     say(json.dumps(answer) + "\n")
+    if fault == "stale":
+        append_with_stale_guards(hello["params"])
     for _ in sys.stdin:
         if fault == "garbage":
             say("Traceback (most recent call last):\n" * 10)

@@ -44,6 +44,12 @@ def verb(name: str, run: Callable[[Call, Text], Said]) -> Verb[Text, Said]:
     return Verb(name, Text, "write", run, lambda outcome: Card(outcome.said), EVERYONE, name.replace(".", " "))
 
 
+def stop() -> None:
+    """Stop this process. The signal may reach another thread first, so this one waits for it."""
+    os.kill(os.getpid(), signal.SIGSTOP)
+    time.sleep(1)
+
+
 class SamplePlugin:
     """Keeps what it is told in the session log, and what happened in a list."""
 
@@ -88,7 +94,7 @@ class SamplePlugin:
         if text == "hang":
             time.sleep(3600)
         if text == "stop":
-            os.kill(os.getpid(), signal.SIGSTOP)
+            stop()
         if text == "die":
             os._exit(3)
         if text.startswith("keep "):
@@ -120,7 +126,7 @@ class SamplePlugin:
     ) -> ToolVerdict | None:
         self.seen.append(f"call:{tool}:{call_id}:{parent_tool_call_id}")
         if arguments.get("command") == "hang":
-            os.kill(os.getpid(), signal.SIGSTOP)
+            stop()
         return ToolVerdict("Not this one.") if arguments.get("command") == "echo forbidden" else None
 
     @hookimpl

@@ -136,7 +136,8 @@ def test_a_tool_that_nobody_can_check_any_more_is_not_run(sample_home: PiHome) -
     made = sample_home.project / "made"
     with ModelServer([bash("hang"), bash(f"touch {made}"), "done"]) as model:
         configure_model(sample_home.agent_dir, model.url)
-        with sample_home.start() as pi:
+        with sample_home.start(PERSONA_PATIENCE_MS="300") as pi:
+            pi.say("/sample seen")  # a command waits for as long as it takes
             pi.say("run it")
         results = model.requests[2].of("tool")
     assert ["could not be checked" in result for result in results] == [True, True]

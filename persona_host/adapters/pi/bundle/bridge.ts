@@ -105,6 +105,7 @@ export class Bridge {
   /** Ask the plugins whether a tool may run. Where one of them wants to be asked and cannot be, it may not. */
   async toolCall(event: ToolCallEvent): Promise<{ block: true; reason: string } | undefined> {
     if (!this.hooks.has("tool_call")) return undefined;
+    await this.link.whenUsable();
     const params = { ...about(event), arguments: event.input };
     const answer = await this.link.ask("event/tool_call", this.here(params), HOOK_SECONDS);
     if (answer === undefined) return { block: true, reason: `The tool was not run: it could not be checked. ${off(this.link.reason)}` };
