@@ -85,6 +85,12 @@ def test_a_refused_command_says_why_and_is_kept_from_the_model(claude: ClaudeCod
     assert done.code == 0
 
 
+def test_a_memory_that_names_a_command_is_shown_as_it_is(claude: ClaudeCode) -> None:
+    text = "the wiki says to type `/mind off` first."
+    claude.say(f"Remember that {text}")
+    assert text in claude.say("/mind recall wiki").json["reason"]
+
+
 def test_memory_that_was_turned_off_stays_off_for_the_session_and_for_no_other(claude: ClaudeCode) -> None:
     claude.say(f"Remember that {FACT}")
     claude.say("/mind off")

@@ -88,15 +88,16 @@ class ClaudeCode:
 
     def hook(self, event: str, payload: bytes | None = None, **fields: Any) -> Hooked:  # noqa: ANN401 - JSON values
         """Run the hook of an event with its documented payload, or with other bytes."""
+        return self._run([str(PERSONA), "hook", event], event, payload, fields)
+
+    def by_shell(self, command: str, event: str, **fields: Any) -> Hooked:  # noqa: ANN401 - JSON values
+        """Run the command of a hook as Claude Code does: by a shell."""
+        return self._run(["/bin/sh", "-c", command], event, None, fields)
+
+    def _run(self, argv: list[str], event: str, payload: bytes | None, fields: Json) -> Hooked:
         data = json.dumps(self.payload(event, **fields)).encode() if payload is None else payload
         done = subprocess.run(
-            [str(PERSONA), "hook", event],
-            input=data,
-            capture_output=True,
-            env=self.env,
-            cwd=self.project,
-            timeout=60,
-            check=False,
+            argv, input=data, capture_output=True, env=self.env, cwd=self.project, timeout=60, check=False
         )
         return Hooked(done.returncode, done.stdout, done.stderr.decode())
 

@@ -10,12 +10,13 @@ import re
 import threading
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from persona_hooks.cards import Card, one_line, sanitize
+from persona_hooks.cards import Card
 from persona_hooks.journal import JsonlJournal, MemoryJournal
 from persona_hooks.ports import Capabilities
 from persona_hooks.specs import Handled
 from persona_hooks.speech import say
 from persona_hooks.switches import is_set
+from persona_host.adapters.claude_code.told import PLUGIN, Notices, worded
 from persona_host.embedded.shelf import Shelf
 from persona_host.headless import NoModels, SystemScheduler
 from persona_host.helping import groups
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from persona_hooks.cards import Level
     from persona_hooks.journal import SessionLog
     from persona_hooks.ports import Entry, SessionReason
     from persona_host.adapters.claude_code.payload import Event
@@ -35,14 +35,9 @@ NAME: Final = "claude-code"
 """The host's name, as ``doctor`` and the rows that came through it say it."""
 CAPABILITIES: Final = Capabilities(branches=False, models=False, scheduler=False)
 """What Claude Code lacks: its branches are not told of, it lends no model, and nothing of ours runs between events."""
-PLUGIN: Final = "persona"
-"""The plugin's name: its commands are ``/persona:mind`` and the like."""
-MAX_SHOWN: Final = 9_000
-"""Characters that the person is shown at most. Claude Code shows 10,000 and puts longer texts into a file."""
 
 _REASONS: Final[Mapping[str, SessionReason]] = {"startup": "startup", "clear": "new", "fork": "fork"}
 _COMMAND: Final = re.compile(rf"/(?:{PLUGIN}:)?(?P<group>[a-z][\w-]*)(?=\s|$)")
-_SLASH: Final = re.compile(r"(?<![\w/.:])/(?=(?:mind|persona)(?![\w/:-]))")
 Output = dict[str, Any]
 
 
@@ -58,32 +53,6 @@ class Place(NamedTuple):
     agent_dir: Path
     home: Path
     environ: Mapping[str, str]
-
-
-class Notices:
-    """``ports.Ui`` that keeps what is to be shown until Claude Code can be told."""
-
-    def __init__(self) -> None:
-        self._lines: list[str] = []
-        self._lock = threading.Lock()
-
-    def notify(self, text: str, level: Level = "info") -> None:
-        """Keep one short line."""
-        self.add(one_line(text) if level in {"info", "success"} else f"{level}: {one_line(text)}")
-
-    def status(self, key: str, text: str | None) -> None:
-        """Drop it: plugins have no place in Claude Code's status line."""
-
-    def add(self, text: str) -> None:
-        """Keep a text of several lines."""
-        with self._lock:
-            self._lines.append(text)
-
-    def take(self) -> str:
-        """Return what was kept and forget it."""
-        with self._lock:
-            lines, self._lines = self._lines, []
-        return here("\n".join(lines))[:MAX_SHOWN]
 
 
 class Conversation:
@@ -135,7 +104,7 @@ class Conversation:
         """Do what can wait; what it has to tell is told with the next event."""
         with self._lock:
             for card in self.runtime.settled():
-                self._notices.add(card.text())
+                self._notices.card(card)
             self._show()
 
     def shown(self) -> str:
@@ -207,7 +176,7 @@ class Conversation:
         for entry in arrived:
             card = self.runtime.render(entry) if entry.type == "custom" else None
             if card is not None:
-                self._notices.add(card.text())
+                self._notices.card(card)
 
 
 _EVENTS: Final[Mapping[str, Callable[[Conversation, Event, bool], Output]]] = {
@@ -224,14 +193,9 @@ def encoded(output: Output) -> bytes:
     return json.dumps(output).encode("ascii") + b"\n" if output else b""
 
 
-def here(text: str) -> str:
-    """Return a text of ours with the commands as Claude Code's person types them."""
-    return _SLASH.sub(f"/{PLUGIN}:", text)
-
-
 def _blocked(event: Event, card: Card) -> Output:
     """Return what keeps a prompt from the model and shows its answer to the person."""
-    output: Output = {"decision": "block", "reason": here(sanitize(card.text()))[:MAX_SHOWN]}
+    output: Output = {"decision": "block", "reason": worded(card)}
     if event.name == "UserPromptSubmit":
         output["hookSpecificOutput"] = {"hookEventName": event.name, "suppressOriginalPrompt": True}
     return output
