@@ -20,14 +20,16 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from persona_hooks.errors import BusyError, ConflictError, RefusedError
+from persona_hooks.errors import BusyError, ConflictError, RefusedError, UncertainError
 from persona_hooks.speech import phrase
-from persona_store import files, holders, native_lock
+from persona_store import files, holders
 from persona_store.oserrors import storage_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from filelock import BaseFileLock
 
 LOCKS: Final = ".locks"
 POLL: Final = 0.005
@@ -96,6 +98,14 @@ class _Held(threading.local):
         self.locks: list[tuple[Path, LockName, Hold]] = []
 
 
+class _Taking(threading.local):
+    """One lock object a thread and path, and what its signing came to; making one anew each time is slow."""
+
+    def __init__(self) -> None:
+        self.locks: dict[Path, BaseFileLock] = {}
+        self.holds: dict[Path, Hold] = {}
+
+
 def _forget() -> None:
     """Let a forked child start with nothing held: its parent's locks stay its parent's."""
     _paths_held.clear()
@@ -115,6 +125,7 @@ class Locks:
         self.root = root
         self._directory = root / LOCKS
         self._report = report
+        self._taking = _Taking()
         self._paths: dict[LockName, Path] = {}
 
     @contextlib.contextmanager
@@ -147,14 +158,14 @@ class Locks:
         path = self._path(name)
         with storage_errors(path):
             self._require_directory()
-            hold = self._acquire(path, timeout, check)
+            hold, lock = self._acquire(path, timeout, check)
         _paths_held.add(path)
         try:
             with self._entered(name, hold):
                 yield hold
         finally:
             _paths_held.discard(path)
-            self._let_go(hold)
+            self._let_go(lock, hold)
 
     def _path(self, name: LockName) -> Path:
         path = self._paths.get(name)
@@ -196,7 +207,7 @@ class Locks:
                 covering = hold
         return covering
 
-    def _let_go(self, hold: Hold) -> None:
+    def _let_go(self, lock: BaseFileLock, hold: Hold) -> None:
         if os.getpid() != hold.process:
             # A forked child leaves its parent's block: the number of the descriptor may mean another file by now.
             return
@@ -206,25 +217,55 @@ class Locks:
             # The record is a note: the next holder finds this process dead, or itself, and goes on.
             self._note("lock_record", hold.path)
         try:
-            native_lock.give_up(hold.descriptor)
+            lock.release()
         except OSError:
             self._note("lock_release", hold.path)
+            self._force(lock, hold.path)
 
-    def _acquire(self, path: Path, timeout: float, check: Callable[[], None] | None) -> Hold:
-        descriptor = native_lock.open_file(path)
+    def _force(self, lock: BaseFileLock, path: Path) -> None:
         try:
-            _wait(descriptor, path, timeout, check)
-            return self._sign(path, descriptor)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                native_lock.give_up(descriptor)
-            raise
+            lock.release(force=True)
+        except OSError as error:
+            raise UncertainError(
+                phrase("{path} could not be unlocked; what was done under it stands", path=path),
+                reason="lock_release",
+                path=str(path),
+            ) from error
+
+    def _acquire(self, path: Path, timeout: float, check: Callable[[], None] | None) -> tuple[Hold, BaseFileLock]:
+        from filelock import Timeout  # noqa: PLC0415 - reading needs no locks, and this import is slow
+
+        stopped: list[BaseException] = []
+        lock = self._lock(path)
+        try:
+            _take(lock, timeout, _canceller(check, stopped))
+        except Timeout:
+            if stopped:
+                raise stopped[0] from None
+            raise _busy(path) from None
+        return self._taking.holds.pop(path), lock
+
+    def _lock(self, path: Path) -> BaseFileLock:
+        from filelock import FileLock  # noqa: PLC0415 - reading needs no locks, and this import is slow
+
+        lock = self._taking.locks.get(path)
+        if lock is None:
+            lock = self._taking.locks[path] = FileLock(
+                path,
+                mode=files.FILE_MODE,
+                thread_local=False,  # each thread has an object of its own already
+                poll_interval=POLL,
+                fallback_to_soft=False,
+                preserve_lock_file=True,
+                on_acquired=lambda descriptor: self._sign(path, descriptor),
+            )
+        return lock
 
     def _note(self, word: str, path: Path) -> None:
         if self._report is not None:
             self._report(word, path)
 
-    def _sign(self, path: Path, descriptor: int) -> Hold:
+    def _sign(self, path: Path, descriptor: int) -> None:
         """Judge the record of the last holder and write our own; raising gives the lock back."""
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
@@ -244,18 +285,31 @@ class Locks:
             self._note(f"lock_{verdict}", path)
         _write_record(descriptor, me.record(), status.st_size)
         recovered = str(holder or "an unknown process") if verdict != "clean" else None
-        return Hold(path, descriptor, recovered, me.pid)
+        self._taking.holds[path] = Hold(path, descriptor, recovered, me.pid)
 
 
-def _wait(descriptor: int, path: Path, timeout: float, check: Callable[[], None] | None) -> None:
-    deadline = time.monotonic() + timeout
-    while not native_lock.take(descriptor):
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise _busy(path)
-        if check is not None:
+def _take(lock: BaseFileLock, timeout: float, cancelled: Callable[[], bool] | None) -> None:
+    try:
+        lock.acquire(timeout=timeout, cancel_check=cancelled)
+    except RuntimeError:
+        # An earlier release failed, so that the library does not know whether it holds: it is let go first.
+        lock.release(force=True)
+        lock.acquire(timeout=timeout, cancel_check=cancelled)
+
+
+def _canceller(check: Callable[[], None] | None, stopped: list[BaseException]) -> Callable[[], bool] | None:
+    if check is None:
+        return None
+
+    def cancelled() -> bool:
+        try:
             check()
-        time.sleep(min(POLL, left))
+        except BaseException as error:  # noqa: BLE001 - raised again by the waiter, once the lock machinery is left
+            stopped.append(error)
+            return True
+        return False
+
+    return cancelled
 
 
 def _judge(record: bytes, me: holders.Holder, *, held_here: bool) -> tuple[holders.Verdict, holders.Holder | None]:

@@ -184,30 +184,6 @@ def test_a_child_that_ends_does_not_free_its_parents_lock(tmp_path: Path) -> Non
         assert child(intrude).value == "kept out"
 
 
-def test_a_child_does_not_keep_the_lock_of_a_killed_parent(tmp_path: Path) -> None:
-    program = (
-        "import os, sys, time; sys.path[:0] = sys.argv[2:]; from pathlib import Path\n"
-        "from tests.support.crash.documents import profile\n"
-        "with profile(Path(sys.argv[1])).transaction():\n"
-        "    child = os.fork()\n"
-        "    if child:\n        print(child, flush=True)\n"
-        "    time.sleep(60)\n"
-    )
-    holder = subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path), *sys.path], stdout=subprocess.PIPE, text=True
-    )
-    assert holder.stdout is not None
-    orphan = int(holder.stdout.readline())
-    try:
-        holder.kill()
-        holder.wait()
-        with store(tmp_path)[0].transaction(timeout=5):
-            pass
-    finally:
-        os.kill(orphan, signal.SIGKILL)
-        holder.stdout.close()
-
-
 ME = holders.this_process()
 DEAD = replace(ME, pid=2**22 + 5)
 

@@ -1,7 +1,7 @@
 """A layer over ``os`` that counts, records and injures the file effects below one directory.
 
 The code under test is the code that ships: nothing of it is replaced, only the functions of ``os`` and ``fcntl``
-that it calls by attribute.
+that it calls by attribute, and that filelock calls as well.
 """
 
 # ruff: noqa: ANN401 - the functions of os are passed through as they are
@@ -53,7 +53,7 @@ ERRNOS = {
     "pread": (errno.EIO,),
     "stat": (errno.EIO, errno.EACCES),
     "fstat": (errno.EIO,),
-    "scandir": (errno.EIO, errno.EMFILE, errno.EACCES),
+    "scandir": (errno.EIO, errno.EMFILE),
     "close": (errno.EIO,),
 }
 
