@@ -2,6 +2,7 @@
 
     python -m benchmarks.crash             everything that this machine allows
     python -m benchmarks.crash --only shim power writers
+    python -m benchmarks.crash --only verbs --verbs memory.erase
 
 Parts that need root, strace or loop devices are passed over with a reason where those are missing. PERSONA_TEST_JOBS
 says how many processes share the points of a battery, PERSONA_TEST_SEEDS how many seeds are lived through.
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 
 JOBS = int(os.environ.get("PERSONA_TEST_JOBS", str(min(2, os.cpu_count() or 1))))
+WANTED: list[str] = []
+"""The verbs that are injured; none named means all."""
 SHARES = 8
 """Into how many shares the points of one operation are cut."""
 
@@ -58,7 +61,7 @@ def verbs() -> Iterator[Line]:
 
     missing = without_a_case()
     yield Line("verbs without a case", len(missing), missing)
-    yield from _injured(every_name(), verbs=True)
+    yield from _injured([name for name in every_name() if not WANTED or name in WANTED], verbs=True)
 
 
 def _injured(names: Sequence[str], *, verbs: bool) -> Iterator[Line]:
@@ -187,9 +190,11 @@ def main(arguments: list[str]) -> int:
     """Run the stages and print the table; 1 when any promise was broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.crash", description="The whole crash battery.")
     parser.add_argument("--only", nargs="+", choices=list(STAGES), default=list(STAGES), metavar="STAGE")
-    broken = 0
+    parser.add_argument("--verbs", nargs="+", default=[], metavar="VERB", help="of the verbs, these only")
+    wanted, broken = parser.parse_args(arguments), 0
+    WANTED[:] = wanted.verbs
     print(f"{'stage':<34}{'points':>8}{'broken':>8}  notes")
-    for name in parser.parse_args(arguments).only:
+    for name in wanted.only:
         for line in STAGES[name]():
             broken += len(line.violations)
             print(f"{line.what:<34}{line.points:>8}{len(line.violations):>8}  {line.note}", flush=True)
