@@ -44,9 +44,9 @@ import time
 from benchmarks.recall_speed import texts
 from persona_mind.recall import Doc, Index
 facts = [Doc(str(at), text, ("tag",)) for at, text in enumerate(texts(1000, 12))]
-started = time.perf_counter()
+began, spent = time.perf_counter(), time.process_time()
 Index().sync(facts)
-print(1000 * (time.perf_counter() - started))
+print(1000 * (time.perf_counter() - began), 1000 * (time.process_time() - spent))
 """
 
 
@@ -84,15 +84,17 @@ def questions(said: Sequence[Turn]) -> list[str]:
     return asked
 
 
-def _median(search: Callable[[str], object], asked: Sequence[str]) -> float:
+def _median(search: Callable[[str], object], asked: Sequence[str]) -> tuple[float, float]:
+    """Return the milliseconds on the clock and of the processor that a warm search takes, the medians."""
     for question in asked:
         search(question)
-    took = []
+    wall, cpu = [], []
     for question in asked:
-        started = time.perf_counter()
+        began, spent = time.perf_counter(), time.thread_time()
         search(question)
-        took.append(1000 * (time.perf_counter() - started))
-    return statistics.median(took)
+        cpu.append(1000 * (time.thread_time() - spent))
+        wall.append(1000 * (time.perf_counter() - began))
+    return statistics.median(wall), statistics.median(cpu)
 
 
 def _measure(size: int) -> None:
@@ -109,7 +111,8 @@ def _measure(size: int) -> None:
     facts.sync(Doc(turn.key, turn.text, (turn.speaker,), at=turn.at) for turn in said)
     items = _median(lambda question: facts.search(question, 10, ITEMS), asked)
     print(
-        f"{size:8d} items   turns {order:6.2f} ms   facts {items:6.2f} ms   (goal {GOALS[size]:4.1f})   "
+        f"{size:8d} items   turns {order[0]:6.2f} ms (cpu {order[1]:.2f})   facts {items[0]:6.2f} ms "
+        f"(cpu {items[1]:.2f})   goal {GOALS[size]:4.1f}   "
         f"index {built:5.2f} s   unchanged sync {again:6.1f} ms",
         flush=True,
     )
@@ -140,16 +143,17 @@ def _measure_peers(size: int) -> None:
             print(f"{size:8d} items   {name}: cannot run: {error}", flush=True)
             continue
         with make(held) as search:
-            took = _median(lambda question, search=search: search(question, 10), asked)
-            print(f"{size:8d} items   {name}: {took:.2f} ms", flush=True)
+            wall, cpu = _median(lambda question, search=search: search(question, 10), asked)
+            print(f"{size:8d} items   {name}: {wall:.2f} ms (cpu {cpu:.2f})", flush=True)
 
 
-def cold() -> float:
-    """Return the milliseconds that a new process needs to index a thousand facts; the median of five."""
+def cold() -> tuple[float, float]:
+    """Return what a new process needs to index a thousand facts, as ``_median`` does; the medians of five."""
     runs = [
         subprocess.run([sys.executable, "-c", _COLD_RUN], check=True, capture_output=True, text=True) for _ in range(5)
     ]
-    return statistics.median(float(run.stdout) for run in runs)
+    took = [tuple(map(float, run.stdout.split())) for run in runs]
+    return statistics.median(wall for wall, _ in took), statistics.median(cpu for _, cpu in took)
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -160,12 +164,13 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--peers", action="store_true", help="measure others too, each where installed")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, choices=SIZES)
     given = parser.parse_args(arguments)
-    print("median warm recall of 10, vectors off")
+    print("median warm recall of 10, vectors off; cpu is what it took by itself, which a busy machine changes less")
     for size in given.sizes:
         _measure(size)
         if given.peers:
             _measure_peers(size)
-    print(f"cold index of 1,000 facts: {cold():.1f} ms (goal {COLD:.0f})")
+    wall, cpu = cold()
+    print(f"cold index of 1,000 facts: {wall:.1f} ms (cpu {cpu:.1f}, goal {COLD:.0f})")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import pytest
 from benchmarks import locomo
 from benchmarks.retrieval import Question, measures, sessions_hit, table
 from persona_mind.recall.analyse import Analyser
+from tests.recall import tiny_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +56,8 @@ def test_only_the_first_distinct_sessions_count() -> None:
     assert not sessions_hit(ranked, session_of, {"t10"})
 
 
-def test_a_file_of_conversations_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def conversations(tmp_path: Path) -> Path:
     turn = {"session": 1, "time": "1:56 pm on 8 May, 2023"}
     turns = [
         {**turn, "id": "D1:1", "speaker": "Ann", "text": "Where did you put the suitcase?"},
@@ -65,7 +67,33 @@ def test_a_file_of_conversations_is_measured(tmp_path: Path, capsys: pytest.Capt
     asked = {"id": "q", "category": "single-hop", "question": "Where is Ben's suitcase?", "evidence": ["D1:2"]}
     file = tmp_path / "conversations.json"
     file.write_text(json.dumps([{"id": "c", "turns": turns, "questions": [asked]}]), encoding="utf-8")
-    locomo.main(["--data", str(file)])
+    return file
+
+
+def test_a_file_of_conversations_is_measured(conversations: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    locomo.main(["--data", str(conversations)])
     shown = capsys.readouterr().out
     assert "ALL            n=   1 R@5 100.0 R@10 100.0 NDCG@10 100.0 MRR 100.0" in shown
     assert "session hit@5  n=   1 100.0" in shown
+
+
+def test_a_peer_that_cannot_run_says_why(conversations: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    locomo.main(["--data", str(conversations), "--peers"])
+    shown = capsys.readouterr().out
+    for name in ("mem0", "LangGraph SqliteStore"):
+        assert f"{name}: cannot run: it searches by vectors only, and no model was given (--vectors)" in shown
+    assert "bm25s: p50" in shown or "bm25s: cannot run: bm25s is not installed" in shown
+
+
+def test_questions_and_cues_are_ranked_with_a_model_as_the_product_does(
+    conversations: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for package in ("numpy", "onnxruntime", "tokenizers"):
+        pytest.importorskip(package)
+    model = tiny_model.write(tmp_path / "model")
+    locomo.main(["--data", str(conversations), "--vectors", str(model)])
+    shown = capsys.readouterr().out
+    assert "persona-mind with vectors: p50" in shown
+    assert f"all          n={len(PAIRS):4d} 100.0" in shown
+    with pytest.raises(SystemExit, match=r"There is no embedding model at"):
+        locomo.main(["--data", str(conversations), "--vectors", str(tmp_path / "nowhere")])
