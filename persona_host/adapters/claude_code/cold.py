@@ -10,7 +10,6 @@ from persona_hooks.errors import PersonaError
 from persona_host.adapters.claude_code.conversation import Conversation, Place, encoded
 from persona_host.adapters.claude_code.payload import parse
 from persona_host.headless import agent_dir_of
-from persona_host.oneshot import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +35,7 @@ def answer_here(event: str, payload: bytes, environ: Mapping[str, str], *, inter
 def _answered(event: str, payload: bytes, environ: Mapping[str, str], *, interrupted: bool) -> dict[str, object]:
     told = parse(event, payload, environ.get("CLAUDE_PROJECT_DIR", ""))
     home = Path.home()
-    conversation = Conversation(Place(agent_dir_of(environ, home), home, environ), told, patience=PATIENCE)
+    conversation = Conversation(Place(agent_dir_of(environ, home), home, environ), told)
     try:
         output = conversation.answer(told, interrupted=interrupted)
         conversation.settle()

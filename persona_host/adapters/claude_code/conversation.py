@@ -36,6 +36,9 @@ NAME: Final = "claude-code"
 CAPABILITIES: Final = Capabilities(branches=False, models=False, scheduler=False)
 """What Claude Code lacks: its branches are not told of, it lends no model, and nothing of ours runs between events."""
 
+PATIENCE: Final = 5.0
+"""How many times its budget a plugin may take: the person waits for the process anyway, and a busy machine is slow."""
+
 _REASONS: Final[Mapping[str, SessionReason]] = {"startup": "startup", "clear": "new", "fork": "fork"}
 _COMMAND: Final = re.compile(rf"/(?:{PLUGIN}:)?(?P<group>[a-z][\w-]*)(?=\s|$)")
 Output = dict[str, Any]
@@ -62,19 +65,16 @@ class Conversation:
         place: Whose memory it is.
         event: The event that it is opened for.
         plugins: Where plugins come from.
-        patience: How many times its budget a hook may take.
 
     Raises:
         InvalidError: The session's id cannot be one.
     """
 
-    def __init__(
-        self, place: Place, event: Event, *, plugins: Callable[[], Found] = entry_points, patience: float = 1.0
-    ) -> None:
+    def __init__(self, place: Place, event: Event, *, plugins: Callable[[], Found] = entry_points) -> None:
         self._notices = Notices()
         self._lock = threading.Lock()
         self._arrived: list[Entry] = []
-        setup = Setup(NAME, place.agent_dir, place.home, place.environ, CAPABILITIES, plugins, patience)
+        setup = Setup(NAME, place.agent_dir, place.home, place.environ, CAPABILITIES, plugins, PATIENCE)
         journal = _journal(place, event)
         self.runtime = Runtime.start(setup, ui=self._notices, models=NoModels(), scheduler=SystemScheduler())
         journal.on_append(self._arrived.append)
