@@ -12,6 +12,8 @@ import sys
 
 def main() -> None:
     """Run the command that the process's words name, and end the process with its status."""
+    # A plugin of pydantic's would see every memory that is validated here; to look for one takes a while, too.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     words = sys.argv[1:]
     if len(words) == 2 and words[0] == "hook" and not words[1].startswith("-"):
         from persona_host.adapters.claude_code.hook import main as hook  # noqa: PLC0415 - see the module's docstring

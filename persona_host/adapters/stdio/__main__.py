@@ -12,6 +12,8 @@ from persona_host.headless import agent_dir_of
 
 def main() -> int:
     """Serve with the directories that the environment names; return the exit code."""
+    # As in ``cli``: a plugin of pydantic's would see every memory that is validated here.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     environ, home = dict(os.environ), Path.home()
     return serve_stdio(agent_dir=agent_dir_of(environ, home), home=home, environ=environ)
 
