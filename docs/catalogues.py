@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from io import BytesIO
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
@@ -29,6 +29,22 @@ KEYWORDS: Final = {"say": None, "phrase": None, "marked": None, "say_n": (1, 2),
 _SOURCE: Final = [("**.py", "python")]
 # The same every time, so that a catalogue changes only with its messages.
 _MADE: Final = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+_HEADERS: Final[Any] = vars(Catalog)["mime_headers"]
+
+
+class Plain(Catalog):
+    """A catalogue that does not say by which release of the tools it was written."""
+
+    @property
+    def mime_headers(self) -> Any:  # noqa: ANN401 - a list of pairs; the base class has no types for it
+        """Return its headers."""
+        return [header for header in _HEADERS.fget(self) if header[0] != "Generated-By"]
+
+    @mime_headers.setter
+    def mime_headers(self, headers: Any) -> None:  # noqa: ANN401 - as above
+        _HEADERS.fset(self, headers)
 
 
 def folder_of(root: Path, package: str) -> Path:
@@ -76,7 +92,7 @@ def _updated(known: Catalog, messages: Catalog, *, whole: bool = True) -> Catalo
     What is no message any more goes; a message that was changed is a new one, and is looked at anew.
     """
     us = "the maintainers"
-    after = Catalog(known.locale, project="persona-mind", version="1", last_translator=us, msgid_bugs_address=us)
+    after = Plain(known.locale, project="persona-mind", version="1", last_translator=us, msgid_bugs_address=us)
     after.creation_date = after.revision_date = _MADE
     after.language_team, after.fuzzy = us, False
     after.header_comment = f"# The messages of {messages.domain}."

@@ -38,7 +38,7 @@ def captured(
         title=say_n("Remembered {number} fact", "Remembered {number} facts", len(ids)),
         body=(*lines, back) if first else tuple(lines),
         level="success",
-        hint=notice() if first else back,
+        hint=worded(notice()) if first else back,
     )
 
 

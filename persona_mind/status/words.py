@@ -120,10 +120,11 @@ def _place(outcome: Report) -> Iterator[str]:
     project = say("project: {path}", path=outcome.project)
     yield f"{project} {home}" if outcome.home else project
     yield say("project files: {name}", name=outcome.slug)
+    source = dict(outcome.settings).get("mind.capture", "default")
     yield say(
         "capture: {mode} ({source}); PI_PERSONA_MIND_CAPTURE overrides; hints {switch}",
         mode=outcome.capture,
-        source=dict(outcome.settings).get("mind.capture") or phrase("default"),
+        source=phrase("default") if source == "default" else source,
         switch=_switch(on=outcome.nudge),
     )
 
