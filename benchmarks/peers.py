@@ -94,7 +94,7 @@ def mem0(given: Embedder | None) -> Maker:
                 "vector_store": {"provider": "qdrant", "config": store},
                 "embedder": {"provider": "langchain", "config": {"model": Ours()}},
                 "llm": {"provider": "openai", "config": {"api_key": "unused"}},
-                "history_db_path": str(Path(folder, "history.db")),
+                "history_db_path": ":memory:",
             }
             memory = Memory.from_config(config)
             for key, text in texts.items():

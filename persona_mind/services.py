@@ -61,6 +61,7 @@ class Services:
         self.profile = Profile(self.root, host.scheduler.now)
         self._session: Session | None = None
         self._meaning: Meaning | None = None
+        self._past: tuple[str, str] | None = None
 
     @cached_property
     def facts(self) -> Facts:
@@ -174,7 +175,7 @@ class Services:
 
     def end(self) -> None:
         """Let a model go; what it has read is kept."""
-        meaning, self._meaning = self._meaning, None
+        meaning, self._meaning, self._past = self._meaning, None, None
         if meaning is not None:
             meaning.close()
 
@@ -189,8 +190,11 @@ class Services:
             home = scope.project.home
             for tiers in (("persona", "shared"), *(() if home else (("project",), ("stm",)))):
                 self.views.view(scope, tiers, now).prepare()
-            if self.access.settings(session).sessions:
+            # Past conversations are past: once a session and owner is enough.
+            past = session.id, scope.segment
+            if self._past != past and self.access.settings(session).sessions:
                 self.sessions.prepare(session, scope)
+                self._past = past
 
         meaning.meanwhile(look)
 
@@ -205,6 +209,7 @@ class Services:
             self.sessions.forget()
         if texts and self._meaning is not None:
             self._meaning.drop(texts)
+            self._past = None
 
     @cached_property
     def moving(self) -> Moving:
