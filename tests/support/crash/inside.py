@@ -1,7 +1,8 @@
 """The battery without child processes: an operation is injured in this one, so that a whole stage takes a second.
 
-A kill is played: from the chosen effect on nothing reaches the disk any more, whatever the code still tries, and its
-open files are closed, which frees its locks. What only a real end of a process shows is for the real battery.
+A kill is played: from the chosen effect on nothing reaches the disk any more, whatever the code still tries; then its
+locks are let go and its open files closed, as the system would do. What only a real end of a process shows is for the
+real battery.
 """
 
 # ruff: noqa: ANN401 - the functions of os are passed through as they are
@@ -14,6 +15,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import filelock
 
 from persona_hooks.errors import PersonaError
 from persona_store import files
@@ -35,19 +38,34 @@ class Mortal(Shim):
 
     dead: bool = False
     _real: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    _lock_class: Callable[..., filelock.BaseFileLock] = filelock.FileLock
+    _locks: list[filelock.BaseFileLock] = field(default_factory=list)
 
     def install(self) -> None:
         """Put it in front of the file effects of this process, until ``remove``."""
         self._real = {name: getattr(_module(name), name) for name in (*CHANGING, *READING)}
+        self._lock_class = filelock.FileLock
+        setattr(filelock, "FileLock", self._make_lock)  # noqa: B010 - the class is replaced by what makes one
         super().install()
 
     def remove(self) -> None:
         """Take it away, and close what a dead process would have left open."""
+        self.dead, self.plan = False, None
+        setattr(filelock, "FileLock", self._lock_class)  # noqa: B010 - as above
+        # Through the library first: one that still counted on its descriptor would close the number again once it is
+        # collected, whatever file that number means by then.
+        for lock in self._locks:
+            with suppress(OSError):
+                lock.release(force=True)
         for name, real in self._real.items():
             setattr(_module(name), name, real)
         for descriptor in self._descriptors:
             with suppress(OSError):
                 os.close(descriptor)
+
+    def _make_lock(self, *arguments: Any, **keywords: Any) -> filelock.BaseFileLock:
+        self._locks.append(self._lock_class(*arguments, **keywords))
+        return self._locks[-1]
 
     def die(self) -> None:
         """Let nothing happen any more."""
@@ -135,6 +153,9 @@ def _error_of(work: Callable[[], object], root: Path, plan: Plan | None) -> Base
     try:
         with injured(root, plan):
             work()
+    except BaseExceptionGroup as errors:
+        # The library keeps what ended the body together with what ended the release.
+        return errors.exceptions[0]
     except BaseException as error:  # noqa: BLE001 - judged by the caller
         return error
     return None
