@@ -47,8 +47,10 @@ class Erased:
         """
         if self.stands(text, tags):
             raise RefusedError(
-                "This was erased for good, so it is not taken in again. A person who wants it back says so: "
-                "`/mind remember … --insist`.",
+                phrase(
+                    "This was erased for good, so it is not taken in again. A person who wants it back says so: "
+                    "`/mind remember … --insist`."
+                ),
                 reason=ERASED,
                 field="text",
             )

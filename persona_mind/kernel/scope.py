@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from persona_hooks.errors import RefusedError
+from persona_hooks.speech import phrase
 from persona_hooks.wellformed import checked_path
 
 DEFAULT_SEGMENT: Final = "_default"
@@ -87,7 +88,8 @@ def segment(persona: str | None) -> str:
         return f"{short}-{_hash(name, 12)}"
     if _HASHED.search(name):
         raise RefusedError(
-            "This persona's name ends like the file name of another persona. Rename it.", reason="shared_file_name"
+            phrase("This persona's name ends like the file name of another persona. Rename it."),
+            reason="shared_file_name",
         )
     return short
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from persona_hooks.errors import NotFoundError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +48,9 @@ def load(source: str) -> Embedder:
     if folder is None:
         return _from_fastembed(source)
     if not folder.is_dir():
-        raise NotFoundError(f"There is no embedding model at {folder}.", reason="model_missing", path=str(folder))
+        raise NotFoundError(
+            phrase("There is no embedding model at {folder}.", folder=folder), reason="model_missing", path=str(folder)
+        )
     return _from_folder(folder)
 
 
@@ -79,7 +82,11 @@ def _from_fastembed(name: str) -> Embedder:
 
 def _missing(package: str | None, install: str) -> NotFoundError:
     return NotFoundError(
-        f'This embedding model needs the package {package}: pip install "{install}".',
+        phrase(
+            'This embedding model needs the package {package}: pip install "{install}".',
+            package=package,
+            install=install,
+        ),
         reason="extra_missing",
         package=package,
     )

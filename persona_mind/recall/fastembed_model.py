@@ -8,6 +8,7 @@ import fastembed
 import numpy as np
 
 from persona_hooks.errors import NotFoundError
+from persona_hooks.speech import phrase
 from persona_mind.recall.onnx_model import unit
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class FastembedModel:
         try:
             self._model = fastembed.TextEmbedding(model, specific_model_path=folder)
         except (OSError, ValueError, RuntimeError) as error:
-            message = f"fastembed has no model {model} here and cannot get it."
+            message = phrase("fastembed has no model {model} here and cannot get it.", model=model)
             raise NotFoundError(message, reason="model_missing", model=model) from error
         self.name = f"fastembed:{model}"
 

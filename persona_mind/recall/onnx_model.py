@@ -10,6 +10,7 @@ import onnxruntime
 import tokenizers
 
 from persona_hooks.errors import CorruptError, NotFoundError
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,7 @@ class OnnxModel:
         vocabulary = folder / "tokenizer.json"
         for path in (model, vocabulary):
             if not path.is_file():
-                message = f"There is no {path.name} in {folder}."
+                message = phrase("There is no {name} in {folder}.", name=path.name, folder=folder)
                 raise NotFoundError(message, reason="model_missing", path=str(path))
         self.name = fingerprint(model, vocabulary)
         self._tokenizer = _tokenizer(vocabulary)
@@ -64,7 +65,7 @@ class OnnxModel:
         try:
             rows = self._session.run(None, {name: given[name] for name in self._inputs})[0]
         except Exception as error:  # its errors share no public base
-            raise CorruptError(f"{self._path} makes no vectors of texts.", path=self._path) from error
+            raise CorruptError(phrase("{path} makes no vectors of texts.", path=self._path), path=self._path) from error
         if rows.ndim == 3:
             rows = (rows * mask[:, :, None]).sum(axis=1) / np.maximum(mask.sum(axis=1, keepdims=True), 1)
         return unit(rows)
@@ -80,7 +81,7 @@ def _tokenizer(path: Path) -> tokenizers.Tokenizer:
     try:
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
     except Exception as error:  # it raises nothing narrower
-        raise CorruptError(f"{path} is not a tokenizer.", path=str(path)) from error
+        raise CorruptError(phrase("{path} is not a tokenizer.", path=path), path=str(path)) from error
     tokenizer.enable_truncation(TOKENS)
     tokenizer.enable_padding()
     return tokenizer
@@ -93,7 +94,7 @@ def _session(path: Path) -> onnxruntime.InferenceSession:
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # its errors share no public base
-        raise CorruptError(f"{path} is not an ONNX model.", path=str(path)) from error
+        raise CorruptError(phrase("{path} is not an ONNX model.", path=path), path=str(path)) from error
 
 
 def fingerprint(*paths: Path) -> str:

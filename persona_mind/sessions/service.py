@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import NotFoundError
+from persona_hooks.speech import phrase
 from persona_mind.recall.pool import no_source
 from persona_mind.sessions.model import EMBEDDED, PI
 
@@ -122,7 +123,9 @@ class Sessions:
             turns = [turn for turn in self._view(session, scope).turns if turn.session == session_id]
         places = [at for at, turn in enumerate(turns) if turn.id == turn_id]
         if not places:
-            raise NotFoundError("No past conversation here holds this turn; recall cites those that do.", field="turn")
+            raise NotFoundError(
+                phrase("No past conversation here holds this turn; recall cites those that do."), field="turn"
+            )
         first, last = places[0], places[-1]
         beside = turns[max(first - around, 0) : first] + turns[last + 1 : last + 1 + around]
         return turns[first : last + 1], beside

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import RefusedError
+from persona_hooks.speech import phrase
 from persona_hooks.verbs import EVERYONE, Verb
 from persona_mind.kernel.past import Told
 from persona_mind.kernel.settings import SESSIONS
@@ -98,7 +99,10 @@ class SessionVerbs:
         scope, _ = self.access.enter(call)
         if not self.access.settings(call.session).sessions:
             raise RefusedError(
-                f"Recall over past conversations is off; `{SESSIONS}` in persona/settings.json turns it on.",
+                phrase(
+                    "Recall over past conversations is off; `{setting}` in persona/settings.json turns it on.",
+                    setting=SESSIONS,
+                ),
                 reason="sessions_off",
             )
         return scope
