@@ -85,8 +85,9 @@ MUTANTS = (
         "no lock",
         "contended",
         "locks",
-        "            _wait(descriptor, path, timeout, check)\n",
-        "            pass\n",
+        "            _take(lock, timeout, _canceller(check, stopped))\n",
+        "            opened = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)\n"
+        "            self._taking.holds[path] = Hold(path, opened, None, os.getpid())\n",
     ),
     Mutant(
         "read outside the lock",
