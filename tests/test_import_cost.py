@@ -103,3 +103,17 @@ def test_looking_at_memory_loads_neither_what_writes_nor_what_other_verbs_need(
         "persona_mind.health",
     }
     assert not unwanted & modules
+
+
+def test_no_plugin_of_pydantics_sees_what_is_validated(remembered: dict[str, str], tmp_path: Path) -> None:
+    spy = tmp_path / "spy"
+    (spy / "spy-1.dist-info").mkdir(parents=True)
+    (spy / "spy-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: spy\nVersion: 1\n", "utf-8")
+    (spy / "spy-1.dist-info" / "entry_points.txt").write_text("[pydantic]\nspy = spy:plugin\n", "utf-8")
+    plugin = "class plugin:\n    @staticmethod\n    def new_schema_validator(*_): return None, None, None\n"
+    (spy / "spy.py").write_text(plugin, "utf-8")
+    environ = {**remembered, "PYTHONPATH": str(spy)}
+    assert "spy" in loaded(
+        f"import json, sys, pydantic; pydantic.create_model('M', x=int)(x=1); {LIST}", environ=environ, cwd=tmp_path
+    )
+    assert "spy" not in loaded(RUN, "mind", environ=environ, cwd=tmp_path)

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from persona_hooks.errors import BusyError
+from tests.support.claude_code import ClaudeCode
 from tests.support.stdio_host import StdioHost, interpreter, python_env
 
 if TYPE_CHECKING:
@@ -46,11 +47,23 @@ def by_command(home: PiHome) -> list[str]:
     return texts
 
 
-def test_what_three_hosts_save_at_once_is_all_there(memory_home: PiHome) -> None:
+def by_hooks(home: PiHome) -> list[str]:
+    """Save facts by prompts in Claude Code, half of them with its server running; return those that were shown."""
+    claude = ClaudeCode({**home.environ, "PI_AGENT_DIR": str(home.agent_dir)}, home.project)
+    facts = [f"hook number {number} has a fact of its own." for number in range(WRITES)]
+    with claude.server():
+        shown = [claude.say(f"Remember that {fact}").shown for fact in facts[: WRITES // 2]]
+        # What a busy machine was late with is told with the next prompt.
+        shown.append(claude.say("Well then.").shown)
+    shown += [claude.say(f"Remember that {fact}").shown for fact in facts[WRITES // 2 :]]
+    return [fact for fact in facts if fact in "\n".join(shown)]
+
+
+def test_what_four_hosts_save_at_once_is_all_there(memory_home: PiHome) -> None:
     with ThreadPoolExecutor() as pool:
-        writers = [pool.submit(write, memory_home) for write in (by_pi, by_stdio, by_command)]
+        writers = [pool.submit(write, memory_home) for write in (by_pi, by_stdio, by_hooks, by_command)]
         acknowledged = [text for writer in writers for text in writer.result()]
     stored = json.loads((memory_home.agent_dir / "persona-mind" / "memory" / "ltm" / "_default.json").read_bytes())
     texts = [entry["text"] for entry in stored["entries"]]
-    assert len(acknowledged) == 3 * WRITES
+    assert len(acknowledged) == 4 * WRITES
     assert sorted(texts) == sorted(acknowledged)

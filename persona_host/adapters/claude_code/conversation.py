@@ -35,6 +35,8 @@ NAME: Final = "claude-code"
 """The host's name, as ``doctor`` and the rows that came through it say it."""
 CAPABILITIES: Final = Capabilities(branches=False, models=False, scheduler=False)
 """What Claude Code lacks: its branches are not told of, it lends no model, and nothing of ours runs between events."""
+LASTING: Final = CAPABILITIES._replace(scheduler=True)
+"""The same where a server answers, which lives on between events."""
 
 PATIENCE: Final = 5.0
 """How many times its budget a plugin may take: the person waits for the process anyway, and a busy machine is slow."""
@@ -64,17 +66,25 @@ class Conversation:
     Args:
         place: Whose memory it is.
         event: The event that it is opened for.
+        capabilities: ``CAPABILITIES``, or ``LASTING`` in a process that lives on.
         plugins: Where plugins come from.
 
     Raises:
         InvalidError: The session's id cannot be one.
     """
 
-    def __init__(self, place: Place, event: Event, *, plugins: Callable[[], Found] = entry_points) -> None:
+    def __init__(
+        self,
+        place: Place,
+        event: Event,
+        *,
+        capabilities: Capabilities = CAPABILITIES,
+        plugins: Callable[[], Found] = entry_points,
+    ) -> None:
         self._notices = Notices()
         self._lock = threading.Lock()
         self._arrived: list[Entry] = []
-        setup = Setup(NAME, place.agent_dir, place.home, place.environ, CAPABILITIES, plugins, PATIENCE)
+        setup = Setup(NAME, place.agent_dir, place.home, place.environ, capabilities, plugins, PATIENCE)
         journal = _journal(place, event)
         self.runtime = Runtime.start(setup, ui=self._notices, models=NoModels(), scheduler=SystemScheduler())
         journal.on_append(self._arrived.append)

@@ -19,7 +19,7 @@ from persona_hooks.cards import one_line
 from persona_hooks.errors import PersonaError
 from persona_hooks.switches import is_set
 from persona_host.adapters.claude_code import rendezvous
-from persona_host.adapters.claude_code.conversation import Conversation, Place, encoded
+from persona_host.adapters.claude_code.conversation import LASTING, Conversation, Place, encoded
 from persona_host.adapters.claude_code.payload import parse
 
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ class Desk:
             key = f"{event.session_id}\0{event.cwd}"
             conversation = self._open.get(key)
             if conversation is None:
-                conversation = self._open[key] = Conversation(self._place, event, plugins=self._plugins)
+                conversation = self._open[key] = Conversation(
+                    self._place, event, capabilities=LASTING, plugins=self._plugins
+                )
             self._open.move_to_end(key)
             oldest = self._open.popitem(last=False)[1] if len(self._open) > MOST else None
             changed = own and self._own is not conversation
