@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 @click.command("doctor", context_settings=CONTEXT)
 @click.option(
-    "--host", metavar="NAME", default="command-line", help="command-line, embedded, pi, claude-code or mcp.", show_default=True
+    "--host",
+    metavar="NAME",
+    default="command-line",
+    help="command-line, embedded, pi, claude-code or mcp.",
+    show_default=True,
 )
 @plain_option
 @json_option

@@ -173,6 +173,22 @@ def test_a_fault_of_the_installation_is_the_first_thing_that_is_said(
     assert persona("doctor").code == 0
 
 
+def test_files_that_others_can_read_are_told_before_the_next_change_closes_them(
+    environ: dict[str, str], home: Path, agent_dir: Path
+) -> None:
+    persona = Persona(environ, home)
+    persona("mind", "remember", "The mast is red.")
+    path = agent_dir / "persona-mind" / "memory" / "ltm" / "_default.json"
+    path.chmod(0o644)
+    told = persona("doctor", "--json").json()
+    warned = f"{path.relative_to(agent_dir / 'persona-mind')}: readable_by_others"
+    assert any(warned in check["text"] for check in told["details"]["checks"])
+    assert path.stat().st_mode & 0o777 == 0o644  # looking changes nothing
+    persona("mind", "remember", "The hull is blue.")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert warned not in persona("doctor").out
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_what_a_host_lacks_is_said_with_its_cost(environ: dict[str, str], home: Path, host: str) -> None:
     ran = Persona(environ, home)("doctor", "--host", host)
