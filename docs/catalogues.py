@@ -6,12 +6,12 @@ with an empty file ``LC_MESSAGES/<package>.po``, adds one. A message that has no
 
 from __future__ import annotations
 
+import ast
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 from babel.messages.catalog import Catalog
-from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from persona_hooks.verbs import AnyVerb, Registry
 
 PACKAGES: Final = ("persona_hooks", "persona_store", "persona_companion", "persona_mind", "persona_host")
-KEYWORDS: Final = {"say": None, "phrase": None, "marked": None, "say_n": (1, 2), "phrase_n": (1, 2)}
-_SOURCE: Final = [("**.py", "python")]
+KEYWORDS: Final = {"say": 1, "phrase": 1, "marked": 1, "say_n": 2, "phrase_n": 2}
+"""The functions of ``persona_hooks.speech`` that are given messages, and how many."""
 # The same every time, so that a catalogue changes only with its messages.
 _MADE: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -56,13 +56,28 @@ def template(root: Path, package: str, registry: Registry) -> Catalog:
     """Return every message of a package, untranslated."""
     found = Catalog(domain=package, creation_date=_MADE, fuzzy=False)
     source = folder_of(root, package)
-    for name, _, message, _, _ in extract_from_dir(source, _SOURCE, keywords=KEYWORDS):
-        found.add(message, locations=[(f"{package}/{name}", 0)])
+    for path in sorted(source.rglob("*.py")):
+        for message in messages_of(path.read_text("utf-8")):
+            found.add(message, locations=[(f"{package}/{path.relative_to(source).as_posix()}", 0)])
     for verb in registry:
         if verb.params.__module__.partition(".")[0] == package and "person" in verb.shown_to:
             for text in texts_of(verb):
                 found.add(literal(text), locations=[(verb.params.__module__.replace(".", "/") + ".py", 0)])
     return found
+
+
+def messages_of(source: str) -> Iterator[str | tuple[str, str]]:
+    """Yield every message in a module, those within f-strings included."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in KEYWORDS:
+            texts = [item.value for item in node.args[: KEYWORDS[node.func.id]] if isinstance(item, ast.Constant)]
+            match texts:
+                case [str(one)]:
+                    yield one
+                case [str(one), str(many)]:
+                    yield one, many
+                case _:
+                    pass  # made elsewhere, of what is a message there
 
 
 def texts_of(verb: AnyVerb) -> Iterator[str]:
