@@ -218,6 +218,17 @@ def test_nobody_who_reads_the_answer_is_no_fault(claude: ClaudeCode) -> None:
     assert [row["text"] for row in claude.remembered()] == [FACT]
 
 
+def test_what_a_plugin_prints_is_not_taken_for_the_answer(claude: ClaudeCode, tmp_path: Path) -> None:
+    folder = tmp_path / "noisy"
+    (folder / "noisy-1.dist-info").mkdir(parents=True)
+    (folder / "noisy-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: noisy\nVersion: 1\n", "utf-8")
+    (folder / "noisy-1.dist-info" / "entry_points.txt").write_text("[persona_host]\nnoisy = noisy:Noisy\n", "utf-8")
+    (folder / "noisy.py").write_text("print('loud')\nclass Noisy:\n    def __init__(self, host): print('{')\n", "utf-8")
+    done = replace(claude, more={"PYTHONPATH": str(folder)}).say(f"Remember that {FACT}")
+    assert "Remembered 1 fact" in done.shown
+    assert "loud" in done.err
+
+
 def test_a_memory_that_cannot_be_read_is_not_in_the_way(claude: ClaudeCode, agent_dir: Path) -> None:
     path = agent_dir / "persona-mind" / "memory" / "ltm" / "_default.json"
     path.parent.mkdir(parents=True)

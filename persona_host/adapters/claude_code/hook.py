@@ -37,6 +37,7 @@ def main(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
     except OSError as error:
         err = f"standard output or input failed ({error.strerror}): nothing is given to the model.\n".encode()
     _complain(err)
+    _let_go()
     return 0
 
 
@@ -86,6 +87,16 @@ def _write(number: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(number, rest) :]
+
+
+def _let_go() -> None:
+    """Send on what plugins printed and is still held back: the process may end without."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            continue  # nobody reads it
 
 
 def _complain(text: bytes) -> None:
