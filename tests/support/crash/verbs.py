@@ -22,7 +22,7 @@ from persona_store.document import Document
 from persona_store.layout import documents_below
 from persona_store.rows import RawCodec
 from tests.support.clock import ManualClock
-from tests.support.crash.battery import Operation
+from tests.support.crash.battery import Operation, untidy
 from tests.support.crash.checks import scratch
 from tests.support.desk import write_brief
 from tests.support.sweeping import shipped, verbs
@@ -135,11 +135,23 @@ def operation(name: str) -> Operation:
         runtime, _ = _open[str(root)]
         must(call(runtime, "mind.on", {}))
         must(call(runtime, "memory.remember", {"text": "What the next writer says."}))
+        if next(untidy(root), None) is not None:
+            _write_everything(runtime)
         if name == "memory.erase":
             assert not holding(root / "agent/persona-mind"), "erasing again left something"
             assert set(map(_sound, (root / "agent/persona-mind/backups").iterdir())) == {True}
 
     return Operation(name, seed, run, state, again, legal=by_parts if case.parts else by_whole, prepare=prepare)
+
+
+def _write_everything(runtime: Runtime) -> None:
+    """Change every document: what an interruption left beside one is swept by the next change of that one."""
+    text = {"text": "What the next writer says elsewhere."}
+    for tier in ("shared", "stm"):
+        must(call(runtime, "memory.remember", {**text, "scope": tier}))
+    must(call(runtime, "backlog.add", text))
+    must(call(runtime, "notes.save", text))
+    assert call(runtime, "memory.remember", {"text": f"{ORDER} Now."}, "peer").details["reason"] == "quarantined"
 
 
 def capture() -> Operation:
