@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_hooks.errors import PersonaError
+from persona_store import holders
 from tests.support.crash.battery import child, copied, untidy
 from tests.support.crash.checks import scratch
 from tests.support.crash.documents import add, ids
@@ -213,6 +214,17 @@ def _await_stop(pid: int) -> None:
         time.sleep(0.0005)
 
 
+@contextlib.contextmanager
+def _rebooted() -> Iterator[None]:
+    """Look with the eyes of a machine that has started anew: of a writer that still runs here, nothing would be left."""
+    boot = holders._boot
+    holders._boot = lambda: "after-the-cut"  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        holders._boot = boot
+
+
 def _judge_copy(copy: Path, target: Path, acknowledged: int) -> str | None:
     target.mkdir(exist_ok=True)
     _run("mount", "-o", "loop", str(copy), str(target))
@@ -226,7 +238,8 @@ def _judge_copy(copy: Path, target: Path, acknowledged: int) -> str | None:
             return f"holds up to {numbers[-1]}"
         if numbers != sorted(set(numbers)):
             return "holds rows in disorder"
-        add(root, f"c{10**9}")
+        with _rebooted():
+            add(root, f"c{10**9}")
     except PersonaError as error:
         return f"{type(error).__name__}: {error}"
     finally:
