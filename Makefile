@@ -39,7 +39,7 @@ format: .venv/.dev ## format and fix what can be fixed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: .venv/.dev ## write the generated pages and the Pi manifest
+docs: .venv/.dev ## write the generated pages, the message catalogues and the Pi manifest
 	$(BIN)/python docs/generate.py
 
 bench: .venv/.dev ## print the figures: start-up, recall, injection
