@@ -216,7 +216,7 @@ def _await_stop(pid: int) -> None:
 
 @contextlib.contextmanager
 def _rebooted() -> Iterator[None]:
-    """Look with the eyes of a machine that has started anew: of a writer that still runs here, nothing would be left."""
+    """Look as a machine does that has started anew: of a writer that still runs here, nothing would be left."""
     boot = holders._boot
     holders._boot = lambda: "after-the-cut"  # type: ignore[assignment]
     try:
