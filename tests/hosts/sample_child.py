@@ -66,6 +66,7 @@ class SamplePlugin:
             verb("sample.noise", self._noise),
             verb("sample.fail", self._fail),
             verb("sample.ask", self._ask),
+            verb("sample.role", lambda call, _: Said(said=call.session.role)),
             Verb("sample.seen", NoParams, "read", self._seen, lambda o: Card(o.said), EVERYONE, "sample seen"),
             Verb("sample.off", NoParams, "write", self._off, lambda o: Card(o.said), EVERYONE, "sample off"),
         )

@@ -209,6 +209,12 @@ def test_a_completion_uses_the_sessions_exact_model_and_offers_no_tools(sample_h
     assert request.of("user") == ["what is it?"]
 
 
+def test_the_role_is_chosen_by_flag(sample_home: PiHome) -> None:
+    with sample_home.start("--persona-role", "guest") as pi:
+        pi.say("/sample role x")
+        assert pi.notices()[-1] == "guest"
+
+
 def test_a_fork_leaves_out_what_was_appended_after_it(pi: Pi) -> None:
     pi.say("one")
     pi.say("keep AFTER")

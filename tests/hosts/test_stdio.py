@@ -277,6 +277,22 @@ def test_a_model_that_takes_too_long_is_cancelled_and_the_refusal_says_busy(open
     assert len(opened.noticed("$/cancel")) == 1
 
 
+def test_a_call_that_is_taken_back_takes_its_question_to_the_model_back_with_it(opened: StdioHost) -> None:
+    opened.stall.add("model.complete")
+    number = opened.start("tool", {"name": "sample", "arguments": {"action": "ask", "text": "think"}})
+    opened.wait_for(lambda: opened.asked)
+    opened.tell("$/cancel", {"id": number})
+    answer = opened.result(number)
+    assert answer["details"]["reason"] == "cancelled"
+    assert len(opened.noticed("$/cancel")) == 1
+    assert tool(opened, "keep", "afterwards")["ok"]
+
+
+def test_the_role_that_a_host_asks_for_reaches_the_session(host: StdioHost) -> None:
+    host.initialize(role="guest")
+    assert tool(host, "role")["text"] == "guest"
+
+
 def test_a_completion_comes_back_from_the_hosts_model(opened: StdioHost) -> None:
     opened.answers["model.complete"] = lambda params: {"text": f"re: {params['prompt']}", "model": "m"}
     assert tool(opened, "ask", "what?")["text"] == "re: what?"

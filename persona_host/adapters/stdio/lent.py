@@ -47,7 +47,9 @@ class RemoteModels:
             "maxTokens": request.max_tokens,
             "deadlineMs": int(request.deadline_seconds * 1000),
         }
-        result = self._peer.request("model.complete", parameters, seconds=request.deadline_seconds + GRACE)
+        result = self._peer.request(
+            "model.complete", parameters, seconds=request.deadline_seconds + GRACE, with_call=True
+        )
         try:
             return Completed(
                 text=str(result["text"]),

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -55,12 +56,20 @@ class Incoming:
         params: Its parameters.
         id: The request's id; None for a notification.
         cancelled: Set once the host no longer wants the answer.
+        waits: Requests of ours that are made for it and are worth nothing without it.
     """
 
     method: str
     params: Json
     id: int | str | None = None
     cancelled: threading.Event = field(default_factory=threading.Event)
+    waits: list[_Pending] = field(default_factory=list)
+
+    def cancel(self) -> None:
+        """Take it back, and what is waited for on its behalf."""
+        self.cancelled.set()
+        for pending in list(self.waits):
+            pending.done.set()
 
 
 @dataclass(slots=True)
@@ -68,6 +77,9 @@ class _Pending:
     done: threading.Event = field(default_factory=threading.Event)
     answer: Json = field(default_factory=dict)
 
+
+_CALL: ContextVar[Incoming | None] = ContextVar("persona_stdio_call", default=None)
+"""The call that the present thread works for."""
 
 Method = Callable[[Incoming], Mapping[str, Any]]
 
@@ -118,21 +130,36 @@ class Peer:
         """Send a notification; nothing comes back."""
         self._wire.send({"jsonrpc": "2.0", "method": method, "params": params})
 
-    def request(self, method: str, params: Mapping[str, Any], *, seconds: float) -> Json:
+    def request(self, method: str, params: Mapping[str, Any], *, seconds: float, with_call: bool = False) -> Json:
         """Send a request and return its result.
 
+        Args:
+            method: What is asked of the host.
+            params: Its parameters.
+            seconds: How long to wait.
+            with_call: Take it back together with the call of the host's that it is made for. Not for what changes
+                something, whose outcome would be unknown.
+
         Raises:
-            BusyError: No answer came within ``seconds``; the host was told that it is no longer wanted.
+            BusyError: No answer came within ``seconds``, or the host took its own call back; it was told that the
+                answer is no longer wanted.
             ConflictError: The host says that session or branch are no longer the ones meant, or it has gone.
             PersonaError: Any other refusal of the host's, by its reason.
         """
         number, pending = next(self._ids), _Pending()
         self._pending[number] = pending
+        call = _CALL.get() if with_call else None
+        if call is not None:
+            call.waits.append(pending)
         try:
             if self._closed:
                 raise ConflictError("The host has closed the session.", reason="stale_session")
             self._wire.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-            if not pending.done.wait(seconds):
+            in_time = pending.done.wait(0.0 if call is not None and call.cancelled.is_set() else seconds)
+            if not pending.answer and call is not None and call.cancelled.is_set():
+                self.notify("$/cancel", {"id": number})
+                raise BusyError(f"The host took the call back that {method} was for.", reason="cancelled")
+            if not in_time:
                 self.notify("$/cancel", {"id": number})
                 raise BusyError(f"The host did not answer {method} within {seconds:g} s.", reason="deadline")
         finally:
@@ -160,7 +187,7 @@ class Peer:
         wanted = params.get("id") if isinstance(params, dict) else None
         call = self._running.get(wanted) if isinstance(wanted, int | str) else None
         if call is not None:
-            call.cancelled.set()
+            call.cancel()
 
     def _start(self, message: Json) -> None:
         name, params, number = message["method"], message.get("params", {}), message.get("id")
@@ -192,6 +219,7 @@ class Peer:
             self._slots.release()
 
     def _answer(self, call: Incoming, method: Method) -> None:
+        _CALL.set(call)
         try:
             answer: Json = {"result": method(call)}
         except PersonaError as error:

@@ -78,10 +78,11 @@ class Service:
             runtime = self._runtime
             if runtime is None:
                 raise ConflictError("No session is open.", reason="no_session")
-            changed = self._moved(runtime, call)
-            answer = run(runtime, call)
-            if changed or call.method in _MAY_CHANGE_THE_OFFER:
-                self._offer(runtime)
+            with runtime.speaking():
+                changed = self._moved(runtime, call)
+                answer = run(runtime, call)
+                if changed or call.method in _MAY_CHANGE_THE_OFFER:
+                    self._offer(runtime)
             return answer
 
         return method
@@ -154,9 +155,11 @@ class Service:
         self._peer.later(lambda: self._show(entry))
 
     def _show(self, entry: Entry) -> None:
-        card = self._runtime.render(entry) if self._runtime is not None else None
-        if card is not None:
-            self._peer.notify("ui.card", {"entryId": entry.id, **card_on_the_wire(card)})
+        runtime = self._runtime
+        card = runtime.render(entry) if runtime is not None else None
+        if runtime is not None and card is not None:
+            with runtime.speaking():
+                self._peer.notify("ui.card", {"entryId": entry.id, **card_on_the_wire(card)})
 
     def _shutdown(self, _: Incoming) -> Mapping[str, Any]:
         self.close()
