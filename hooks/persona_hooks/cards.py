@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
+from persona_hooks.speech import say_n
+
 Level = Literal["info", "success", "warning", "error"]
 
 COMPACT_LINES = 3
@@ -120,7 +122,7 @@ def render(card: Card, *, columns: int = COMPACT_COLUMNS, expanded: bool = False
     width = max(MIN_COLUMNS, min(columns, COMPACT_COLUMNS))
     shown = [clip(line, width) for line in lines[:COMPACT_LINES]]
     left = len(lines) - len(shown)
-    more = [clip(f"… +{left} more lines", width)] if left else []
+    more = [clip(say_n("… +{number} more line", "… +{number} more lines", left), width)] if left else []
     return [clip(one_line(card.title), width), *shown, *more, *(clip(line, width) for line in hint)]
 
 

@@ -92,7 +92,7 @@ class Moving:
         if job is None or job.ended.wait(WAIT) or job.told:
             return
         job.told = True
-        self._host.ui.status(STATUS, "moving in what an earlier release stored")
+        self._host.ui.status(STATUS, say("moving in what an earlier release stored"))
         if job.ended.is_set():
             self._host.ui.status(STATUS, None)
 
