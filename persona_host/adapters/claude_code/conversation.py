@@ -11,13 +11,12 @@ import threading
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from persona_hooks.cards import Card
-from persona_hooks.journal import JsonlJournal, MemoryJournal
 from persona_hooks.ports import Capabilities
 from persona_hooks.specs import Handled
 from persona_hooks.speech import say
 from persona_hooks.switches import is_set
+from persona_host.adapters.claude_code.log import Log
 from persona_host.adapters.claude_code.told import PLUGIN, Notices, worded
-from persona_host.embedded.shelf import Shelf
 from persona_host.headless import NoModels, SystemScheduler
 from persona_host.helping import groups
 from persona_host.loading import Found, entry_points
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from persona_hooks.journal import SessionLog
     from persona_hooks.ports import Entry, SessionReason
     from persona_host.adapters.claude_code.payload import Event
 
@@ -71,6 +69,7 @@ class Conversation:
 
     Raises:
         InvalidError: The session's id cannot be one.
+        PersonaError: Its log cannot be read.
     """
 
     def __init__(
@@ -85,16 +84,21 @@ class Conversation:
         self._lock = threading.Lock()
         self._arrived: list[Entry] = []
         setup = Setup(NAME, place.agent_dir, place.home, place.environ, capabilities, plugins, PATIENCE)
-        journal = _journal(place, event)
-        self.runtime = Runtime.start(setup, ui=self._notices, models=NoModels(), scheduler=SystemScheduler())
-        journal.on_append(self._arrived.append)
-        reason = _REASONS.get(event.source, "resume") if event.name == "SessionStart" else "resume"
-        self.runtime.open(
-            journal,
-            session_id=_id(event),
-            cwd=event.cwd,
-            reason=reason if reason != "resume" or journal.leaf else "startup",
-        )
+        lasting = not is_set(place.environ.get("PI_PERSONA_DISABLE"))
+        session_id = f"claude-{event.session_id}"
+        self._log = Log(place.agent_dir, event.cwd, session_id, lasting=lasting, arrived=self._arrived.append)
+        self._runtime = Runtime.start(setup, ui=self._notices, models=NoModels(), scheduler=SystemScheduler())
+        try:
+            self._open(_REASONS.get(event.source, "resume") if event.name == "SessionStart" else "resume")
+        except BaseException:
+            self._runtime.close()
+            raise
+
+    def current(self) -> Runtime:
+        """Return the runtime, its session opened anew where another process has gone on with it meanwhile."""
+        with self._lock:
+            self._renew()
+        return self._runtime
 
     def answer(self, event: Event, *, interrupted: bool = False) -> Output:
         """Return the JSON for one event, empty where there is nothing to say.
@@ -104,6 +108,7 @@ class Conversation:
             interrupted: A server took the event and did not answer; a command is not done twice.
         """
         with self._lock:
+            self._renew()
             output = _EVENTS[event.name](self, event, interrupted)
             self._show()
             if "decision" not in output and (text := self._notices.take()):
@@ -113,7 +118,7 @@ class Conversation:
     def settle(self) -> None:
         """Do what can wait; what it has to tell is told with the next event."""
         with self._lock:
-            for card in self.runtime.settled():
+            for card in self._runtime.settled():
                 self._notices.card(card)
             self._show()
 
@@ -124,12 +129,12 @@ class Conversation:
     def close(self) -> None:
         """End the session here; its log stays for whoever goes on with it."""
         with self._lock:
-            self.runtime.close()
+            self._runtime.close()
 
     def started(self, event: Event, interrupted: bool) -> Output:  # noqa: FBT001 - each event has this form
         """Greet: what is due is shown, and what is remembered comes with the first prompt."""
         del event, interrupted
-        self.runtime.fire("agent_start")
+        self._runtime.fire("agent_start")
         return {}
 
     def prompted(self, event: Event, interrupted: bool) -> Output:  # noqa: FBT001 - as above
@@ -137,11 +142,11 @@ class Conversation:
         command = self._command(event.prompt)
         if command is not None:
             return self._performed(event, command, interrupted)
-        runtime = self.runtime
+        runtime = self._runtime
         result = runtime.input(event.prompt)
         if isinstance(result, Handled):
             return _blocked(event, result.card)
-        self.runtime.fire("before_turn", text=event.prompt)
+        self._runtime.fire("before_turn", text=event.prompt)
         text = "\n\n".join(block.text for block in runtime.blocks(event.prompt))
         runtime.fire("agent_start")
         return {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": text}} if text else {}
@@ -154,7 +159,7 @@ class Conversation:
     def compacted(self, event: Event, interrupted: bool) -> Output:  # noqa: FBT001 - as above
         """Say that the older part of the conversation is about to be summarised."""
         del event, interrupted
-        self.runtime.fire("session_compact")
+        self._runtime.fire("session_compact")
         return {}
 
     def ended(self, event: Event, interrupted: bool) -> Output:  # noqa: FBT001 - as above
@@ -162,29 +167,42 @@ class Conversation:
         del event, interrupted
         return {}
 
+    def _renew(self) -> None:
+        if self._log.passed():
+            self._open("resume")
+
+    def _open(self, reason: SessionReason) -> None:
+        journal = self._log.open()
+        self._runtime.open(
+            journal,
+            session_id=self._log.session_id,
+            cwd=self._log.cwd,
+            reason=reason if reason != "resume" or journal.leaf else "startup",
+        )
+
     def _command(self, prompt: str) -> str | None:
         """Return a prompt that is a command of ours as the registry spells it, or None."""
         line = prompt.strip()
         found = _COMMAND.match(line) if line.startswith("/") else None
-        if found is None or found["group"] not in groups(self.runtime.registry):
+        if found is None or found["group"] not in groups(self._runtime.registry):
             return None
         return f"/{line[found.start('group') :]}"
 
     def _performed(self, event: Event, line: str, interrupted: bool) -> Output:  # noqa: FBT001 - as above
         if interrupted:
-            with self.runtime.speaking():
+            with self._runtime.speaking():
                 unknown = say(
                     "The running server took this command and did not answer: it may or may not have been done. Look "
                     "with `/mind` before you repeat it."
                 )
             return _blocked(event, Card(unknown, level="warning"))
-        return _blocked(event, self.runtime.command(line).card)
+        return _blocked(event, self._runtime.command(line).card)
 
     def _show(self) -> None:
         """Keep the cards of entries that were appended since, to be shown."""
         arrived, self._arrived[:] = list(self._arrived), []
         for entry in arrived:
-            card = self.runtime.render(entry) if entry.type == "custom" else None
+            card = self._runtime.render(entry) if entry.type == "custom" else None
             if card is not None:
                 self._notices.card(card)
 
@@ -209,14 +227,3 @@ def _blocked(event: Event, card: Card) -> Output:
     if event.name == "UserPromptSubmit":
         output["hookSpecificOutput"] = {"hookEventName": event.name, "suppressOriginalPrompt": True}
     return output
-
-
-def _id(event: Event) -> str:
-    return f"claude-{event.session_id}"
-
-
-def _journal(place: Place, event: Event) -> SessionLog:
-    path = Shelf(place.agent_dir, event.cwd).path(_id(event))
-    if is_set(place.environ.get("PI_PERSONA_DISABLE")):
-        return MemoryJournal(_id(event), event.cwd)
-    return JsonlJournal(path, _id(event), event.cwd, lasting=True)

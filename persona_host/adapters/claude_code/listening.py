@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from persona_host.loading import Found
     from persona_host.runtime import Runtime
 
+    Adopt = Callable[[Callable[[], Runtime] | None], None]
+
 MOST: Final = 8
 """Sessions that are kept open; the one that was used longest ago is closed for the next."""
 SECONDS: Final = 2.0
@@ -41,11 +43,13 @@ class Desk:
     Args:
         place: Whose memory it is.
         plugins: Where plugins come from.
-        adopt: Called with the runtime of our own Claude Code's session whenever that becomes another one, and with
-            None when it ended.
+        adopt: Called with what returns the runtime of our own Claude Code's session, whenever that becomes another
+            one, and with None when it ended.
     """
 
-    def __init__(self, place: Place, plugins: Callable[[], Found], adopt: Callable[[Runtime | None], None]) -> None:
+    def __init__(
+        self, place: Place, plugins: Callable[[], Found], adopt: Callable[[Callable[[], Runtime] | None], None]
+    ) -> None:
         self._place = place
         self._plugins = plugins
         self._adopt = adopt
@@ -88,7 +92,7 @@ class Desk:
             if changed:
                 self._own = conversation
         if changed:
-            self._adopt(conversation.runtime)
+            self._adopt(conversation.current)
         if oldest is not None:
             self._leave(oldest)
         return conversation
@@ -211,7 +215,9 @@ class Listener:
 class Listening:
     """Answers hooks for as long as it is entered; where there can be no socket it does nothing. See ``Desk``."""
 
-    def __init__(self, place: Place, plugins: Callable[[], Found], adopt: Callable[[Runtime | None], None]) -> None:
+    def __init__(
+        self, place: Place, plugins: Callable[[], Found], adopt: Callable[[Callable[[], Runtime] | None], None]
+    ) -> None:
         self._desk = Desk(place, plugins, adopt)
         # With the companion off this process leaves no trace, and hooks have nothing to ask for.
         off = is_set(place.environ.get("PI_PERSONA_DISABLE")) or os.name != "posix"

@@ -40,15 +40,16 @@ class Served:
 
     def __init__(self, own: Runtime) -> None:
         self._own = own
-        self._adopted: Runtime | None = None
+        self._adopted: Callable[[], Runtime] | None = None
 
-    def adopt(self, runtime: Runtime | None) -> None:
+    def adopt(self, current: Callable[[], Runtime] | None) -> None:
         """Serve this session from now on, so that one switch holds for hooks and tools; None goes back to our own."""
-        self._adopted = runtime
+        self._adopted = current
 
     def __call__(self) -> Runtime:
         """Return it."""
-        return self._adopted or self._own
+        adopted = self._adopted
+        return self._own if adopted is None else adopted()
 
 
 def serve_mcp(
