@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.support.model_server import ModelServer, Reply, ToolCall
@@ -110,6 +111,24 @@ def test_the_persona_is_chosen_by_flag_and_changed_by_command(memory_home: PiHom
     first, second = (spoken(request) for request in model.requests)
     assert ("Ada keeps" in first, "You are ada." in first) == (True, True)
     assert ("Ada keeps" in second, "You are bob." in second) == (False, True)
+
+
+def test_each_persona_finds_its_own_past_conversations_only(memory_home: PiHome) -> None:
+    home = replace(memory_home, sessions=memory_home.agent_dir / "sessions" / "here")
+    folder = home.agent_dir / "persona" / "personas"
+    folder.mkdir(parents=True)
+    for name in ("ada", "bob"):
+        text = f"---\nname: {name}\npersona: true\ndescription: tests\n---\nYou are {name}.\n"
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    with home.start("--persona", "ada") as pi:
+        pi.say("The orchid gets water on Mondays.")
+        pi.say("/persona use bob")
+        pi.say("The orchid gets light on Fridays.")
+    found = {name: home.persona("mind", "recall", "--sessions", "orchid", "--persona", name) for name in ("ada", "bob")}
+    assert {name: ("Mondays" in text, "Fridays" in text) for name, text in found.items()} == {
+        "ada": (True, False),
+        "bob": (False, True),
+    }
 
 
 def test_a_delegated_leg_has_no_memory_tools(memory_home: PiHome, model: ModelServer) -> None:
