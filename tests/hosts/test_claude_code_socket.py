@@ -131,7 +131,7 @@ def test_the_socket_and_its_directory_are_closed_to_others_and_go_with_the_serve
         assert stat.S_IMODE(claude.folder.stat().st_mode) == 0o700
         assert stat.S_IMODE(claude.socket.stat().st_mode) == 0o700
         assert len(os.fsencode(claude.socket)) <= 103
-    assert not claude.socket.exists()
+    assert not claude.agent_dir.exists()
 
 
 def test_an_agent_directory_with_a_long_path_is_served_from_another_place(

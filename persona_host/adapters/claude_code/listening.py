@@ -47,9 +47,7 @@ class Desk:
             one, and with None when it ended.
     """
 
-    def __init__(
-        self, place: Place, plugins: Callable[[], Found], adopt: Callable[[Callable[[], Runtime] | None], None]
-    ) -> None:
+    def __init__(self, place: Place, plugins: Callable[[], Found], adopt: Adopt) -> None:
         self._place = place
         self._plugins = plugins
         self._adopt = adopt
@@ -129,6 +127,7 @@ class Listener:
         self._path = self._folder / rendezvous.name(self._who, os.getppid())
         self._socket: socket.socket | None = None
         self._mine = 0
+        self._made: list[Path] = []
 
     def start(self) -> bool:
         """Listen, on a daemon thread; return whether that is possible. Without it, hooks go their own way."""
@@ -146,13 +145,14 @@ class Listener:
             with suppress(OSError):
                 if self._path.stat().st_ino == self._mine:
                     self._path.unlink()
-            with suppress(OSError):
-                self._folder.rmdir()
+            with suppress(OSError):  # from the first one on that somebody has put something into, all are kept
+                for made in self._made:
+                    made.rmdir()
 
     def _bind(self) -> None:
-        self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            self._folder.mkdir(mode=0o700)
+        self._made = [path for path in (self._folder, *self._folder.parents) if not path.exists()]
+        for path in reversed(self._made):
+            path.mkdir(mode=0o700, exist_ok=True)
         found = self._folder.lstat()
         if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
             self._folder.chmod(0o700)
@@ -215,9 +215,7 @@ class Listener:
 class Listening:
     """Answers hooks for as long as it is entered; where there can be no socket it does nothing. See ``Desk``."""
 
-    def __init__(
-        self, place: Place, plugins: Callable[[], Found], adopt: Callable[[Callable[[], Runtime] | None], None]
-    ) -> None:
+    def __init__(self, place: Place, plugins: Callable[[], Found], adopt: Adopt) -> None:
         self._desk = Desk(place, plugins, adopt)
         # With the companion off this process leaves no trace, and hooks have nothing to ask for.
         off = is_set(place.environ.get("PI_PERSONA_DISABLE")) or os.name != "posix"
