@@ -79,6 +79,24 @@ def test_what_only_looks_like_a_command_goes_to_the_model(claude: ClaudeCode, pr
     assert "decision" not in claude.say(prompt).json
 
 
+@pytest.mark.parametrize("source", ["user", "sdk", "loop_wakeup", "newer"])
+def test_only_what_the_person_sent_is_captured_and_obeyed(claude: ClaudeCode, source: str) -> None:
+    own = source in {"user", "sdk"}
+    claude.say(f"Remember that {FACT}", source=source)
+    assert bool(claude.remembered()) == own
+    assert ("decision" in claude.say("/mind", source=source).json) == own
+
+
+def test_what_is_too_long_for_claude_code_is_said(claude: ClaudeCode) -> None:
+    folder = claude.agent_dir / "persona" / "personas"
+    folder.mkdir(parents=True)
+    brief = "---\nname: ada\npersona: true\ndescription: tests\n---\n" + "You are ada, at length. " * 500
+    (folder / "ada.md").write_text(brief, encoding="utf-8")
+    long = replace(claude, more={"PI_PERSONA_DEFAULT": "ada"}).say("Hello.")
+    assert len(long.context) > 10_000
+    assert "10,000 characters" in long.shown
+
+
 def test_a_refused_command_says_why_and_is_kept_from_the_model(claude: ClaudeCode) -> None:
     done = claude.say("/mind forget 0123456789ab")
     assert done.json["decision"] == "block"

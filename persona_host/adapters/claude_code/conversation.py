@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from persona_hooks.cards import Card
 from persona_hooks.ports import Capabilities
 from persona_hooks.specs import Handled
-from persona_hooks.speech import say
+from persona_hooks.speech import say, thousands
 from persona_hooks.switches import is_set
 from persona_host.adapters.claude_code.log import Log
 from persona_host.adapters.claude_code.told import PLUGIN, Notices, worded
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from persona_hooks.ports import Entry, SessionReason
+    from persona_hooks.specs import InputSource
     from persona_host.adapters.claude_code.payload import Event
 
 NAME: Final = "claude-code"
@@ -40,6 +41,10 @@ PATIENCE: Final = 5.0
 """How many times its budget a plugin may take: the person waits for the process anyway, and a busy machine is slow."""
 
 _REASONS: Final[Mapping[str, SessionReason]] = {"startup": "startup", "clear": "new", "fork": "fork"}
+_SOURCES: Final[Mapping[str, InputSource]] = {"": "interactive", "user": "interactive", "sdk": "rpc"}
+"""Where a prompt comes from, as later releases say; whatever else it is, the person did not type it."""
+MAX_CONTEXT: Final = 10_000
+"""Characters that Claude Code passes on to the model whole."""
 _COMMAND: Final = re.compile(rf"/(?:{PLUGIN}:)?(?P<group>[a-z][\w-]*)(?=\s|$)")
 Output = dict[str, Any]
 
@@ -139,15 +144,26 @@ class Conversation:
 
     def prompted(self, event: Event, interrupted: bool) -> Output:  # noqa: FBT001 - as above
         """Answer a command, or capture from a prompt and give the model what is remembered."""
-        command = self._command(event.prompt)
+        source = _SOURCES.get(event.source, "extension")
+        command = None if source == "extension" else self._command(event.prompt)
         if command is not None:
             return self._performed(event, command, interrupted)
         runtime = self._runtime
-        result = runtime.input(event.prompt)
+        result = runtime.input(event.prompt, source)
         if isinstance(result, Handled):
             return _blocked(event, result.card)
         self._runtime.fire("before_turn", text=event.prompt)
         text = "\n\n".join(block.text for block in runtime.blocks(event.prompt))
+        if len(text) > MAX_CONTEXT:
+            with runtime.speaking():
+                self._notices.notify(
+                    say(
+                        "What goes with this prompt is longer than Claude Code passes on whole ({limit} characters): "
+                        "Claude is shown its beginning and where the rest is.",
+                        limit=thousands(MAX_CONTEXT),
+                    ),
+                    "warning",
+                )
         runtime.fire("agent_start")
         return {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": text}} if text else {}
 

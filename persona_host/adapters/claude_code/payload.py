@@ -23,7 +23,7 @@ class Event(NamedTuple):
         session_id: Claude Code's own id.
         cwd: Where the session began, as far as that is known; a directory that exists.
         prompt: What the person typed.
-        source: How the session began.
+        source: How the session began, or where a prompt comes from.
         command_name: The command that expands.
         command_args: What follows it.
     """
