@@ -10,7 +10,6 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from persona_mind.kernel import labels
 from persona_mind.kernel.access import Access
 from persona_mind.kernel.entries import NOTE
 from persona_store.transaction import Profile
@@ -68,7 +67,7 @@ class Services:
         """What is remembered."""
         from persona_mind.facts.service import Facts  # noqa: PLC0415 - see the module's docstring
 
-        return Facts(self.profile, self.host.scheduler.now, labels.host(self.host.name))
+        return Facts(self.profile, self.host.scheduler.now, self.host.name)
 
     @cached_property
     def views(self) -> Views:

@@ -15,10 +15,9 @@ from persona_mind.facts import rewrite
 from persona_mind.facts.files import FactFiles, Held
 from persona_mind.facts.model import TIERS, Fact, Kind, LongFact, Tier, WorkingFact
 from persona_mind.facts.resolve import resolve
-from persona_mind.kernel import clock, identity
+from persona_mind.kernel import clock, identity, labels
 from persona_mind.kernel.approvals import approvals_of
 from persona_mind.kernel.erased import Erased
-from persona_mind.kernel.labels import told
 from persona_mind.kernel.rowfields import LIFE_HOURS, MAX_TEXT, units
 from persona_mind.kernel.scope import DEFAULT_SEGMENT
 
@@ -82,14 +81,14 @@ class Facts:
     Args:
         profile: The files.
         now: The clock.
-        host: The host that new facts come through; empty for none.
+        host: The host that new facts come through, as it calls itself; empty for none.
     """
 
     def __init__(self, profile: Profile, now: Now, host: str = "") -> None:
         self.files = FactFiles(profile)
         self.erased = Erased(profile)
         self.now = now
-        self._host = host or None
+        self._host = host
 
     def visible(self, scope: Scope, tiers: Iterable[Tier] = TIERS) -> list[Held]:
         """Return every live row that the owner can see: its own, the shared ones, all of the project. Reads only."""
@@ -114,7 +113,7 @@ class Facts:
             UncertainError: It was written, but what it supersedes could not be retired, or it still counts as erased.
         """
         now = self.now()
-        fact = _fact(scope, draft, now, self._host)
+        fact = _fact(scope, draft, now, labels.host(self._host) or None)
         with self.files.profile.transaction(permit) as transaction:
             if draft.insist:
                 self.erased.require_finished(fact.text)
@@ -277,7 +276,7 @@ def _changeable(found: Sequence[Held], scope: Scope) -> list[Held]:
         raise RefusedError(
             phrase("Another persona recorded this working fact; only that persona may change it."),
             reason="not_owner",
-            owner=told(found[0].fact.persona) or None,
+            owner=labels.told(found[0].fact.persona) or None,
         )
     return mine
 
