@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_hooks.errors import BusyError, ConflictError, StorageError, UncertainError
 from persona_hooks.ports import Appended, Entry
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,7 +112,9 @@ class RemoteJournal:
             UncertainError: The host did not answer; the entry may or may not be there.
         """
         if (guard.session_id, guard.generation) != (self._identity.session_id, self.generation):
-            raise ConflictError("The session was replaced meanwhile; nothing was appended.", reason="stale_session")
+            raise ConflictError(
+                phrase("The session was replaced meanwhile; nothing was appended."), reason="stale_session"
+            )
         wanted = {**self._identity.wire(), **({} if guard.leaf is None else {"leaf": guard.leaf or None})}
         if self._foreign.sample is not None:
             wanted["foreign"] = self._foreign.sample
@@ -121,9 +124,13 @@ class RemoteJournal:
             entry = _entry(result["entry"])
             durable = result["durable"] is True
         except BusyError:
-            raise UncertainError("The host did not say whether it appended the entry.", reason="no_answer") from None
+            raise UncertainError(
+                phrase("The host did not say whether it appended the entry."), reason="no_answer"
+            ) from None
         except (KeyError, TypeError):
-            raise UncertainError("The host answered an append in a form unknown here.", reason="bad_answer") from None
+            raise UncertainError(
+                phrase("The host answered an append in a form unknown here."), reason="bad_answer"
+            ) from None
         self._leaf = entry.id
         self._on_append(entry)
         return Appended(entry.id, entry.parent_id, durable)
@@ -137,7 +144,9 @@ class RemoteJournal:
             fresh = [_entry(item) for item in result["entries"]]
             leaf, since = result["leaf"], result["since"]
         except (KeyError, TypeError):
-            raise StorageError("The host answered session.entries in an unknown form.", reason="bad_answer") from None
+            raise StorageError(
+                phrase("The host answered session.entries in an unknown form."), reason="bad_answer"
+            ) from None
         if since != known:
             self._entries.clear()
             self._by_id.clear()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from persona_hooks.cards import one_line, render
 from persona_hooks.errors import StorageError
 from persona_hooks.ports import Completed
+from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
     from persona_hooks.cards import Card, Level
@@ -58,7 +59,9 @@ class RemoteModels:
                 output_tokens=int(result.get("outputTokens", 0)),
             )
         except (KeyError, TypeError, ValueError):
-            raise StorageError("The host answered a completion in a form unknown here.", reason="bad_answer") from None
+            raise StorageError(
+                phrase("The host answered a completion in a form unknown here."), reason="bad_answer"
+            ) from None
 
 
 def card_on_the_wire(card: Card) -> Json:

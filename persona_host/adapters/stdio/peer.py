@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from persona_hooks.errors import BusyError, ConflictError, NotFoundError, PersonaError, RefusedError, StorageError
+from persona_hooks.speech import phrase
 from persona_hooks.verbs import refusal
 
 if TYPE_CHECKING:
@@ -153,15 +154,20 @@ class Peer:
             call.waits.append(pending)
         try:
             if self._closed:
-                raise ConflictError("The host has closed the session.", reason="stale_session")
+                raise ConflictError(phrase("The host has closed the session."), reason="stale_session")
             self._wire.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
             in_time = pending.done.wait(0.0 if call is not None and call.cancelled.is_set() else seconds)
             if not pending.answer and call is not None and call.cancelled.is_set():
                 self.notify("$/cancel", {"id": number})
-                raise BusyError(f"The host took the call back that {method} was for.", reason="cancelled")
+                raise BusyError(
+                    phrase("The host took the call back that {method} was for.", method=method), reason="cancelled"
+                )
             if not in_time:
                 self.notify("$/cancel", {"id": number})
-                raise BusyError(f"The host did not answer {method} within {seconds:g} s.", reason="deadline")
+                raise BusyError(
+                    phrase("The host did not answer {method} within {seconds:g} s.", method=method, seconds=seconds),
+                    reason="deadline",
+                )
         finally:
             del self._pending[number]
         return _result(method, pending.answer)
@@ -206,7 +212,10 @@ class Peer:
         elif self._slots.acquire(blocking=False):
             threading.Thread(target=self._own, args=(call, method), name=name, daemon=True).start()
         else:
-            self._finish(call, _refused(call, BusyError(f"{MAX_CALLS} calls are running already.", limit="calls")))
+            self._finish(
+                call,
+                _refused(call, BusyError(phrase("{limit} calls are running already.", limit=MAX_CALLS), limit="calls")),
+            )
 
     def _work(self) -> None:
         while (action := self._ordered.get()) is not None:
@@ -258,7 +267,7 @@ def _refused(call: Incoming, error: PersonaError) -> Json:
 
 def _result(method: str, answer: Json) -> Json:
     if not answer:
-        raise ConflictError("The host has closed the session.", reason="stale_session")
+        raise ConflictError(phrase("The host has closed the session."), reason="stale_session")
     result = answer.get("result")
     if isinstance(result, dict):
         return result

@@ -22,6 +22,7 @@ from persona_hooks.errors import ConflictError, InvalidError, UnsupportedVersion
 from persona_hooks.ports import Capabilities, Entry, SessionReason
 from persona_hooks.reference import manifest
 from persona_hooks.specs import Handled, InputSource, ToolVerdict, Transform, Usage
+from persona_hooks.speech import phrase
 from persona_hooks.wellformed import is_text
 from persona_host.adapters.stdio.foreign import Foreign
 from persona_host.adapters.stdio.journal import Identity, RemoteJournal
@@ -77,7 +78,7 @@ class Service:
         def method(call: Incoming) -> Mapping[str, Any]:
             runtime = self._runtime
             if runtime is None:
-                raise ConflictError("No session is open.", reason="no_session")
+                raise ConflictError(phrase("No session is open."), reason="no_session")
             with runtime.speaking():
                 changed = self._moved(runtime, call)
                 answer = run(runtime, call)
@@ -108,7 +109,7 @@ class Service:
                 f"This release speaks protocol {PROTOCOL}; install the host's side again.", reason="protocol"
             )
         if self._runtime is not None:
-            raise ConflictError("The session is open already.", reason="initialized")
+            raise ConflictError(phrase("The session is open already."), reason="initialized")
         identity, host = _identity(params), _mapping(params, "host")
         runtime = self._make_runtime(
             _text(host, "name"), _capabilities(host), RemoteUi(self._peer), RemoteModels(self._peer)
