@@ -117,3 +117,13 @@ def test_no_plugin_of_pydantics_sees_what_is_validated(remembered: dict[str, str
         f"import json, sys, pydantic; pydantic.create_model('M', x=int)(x=1); {LIST}", environ=environ, cwd=tmp_path
     )
     assert "spy" not in loaded(RUN, "mind", environ=environ, cwd=tmp_path)
+
+
+def test_a_hook_loads_next_to_nothing_before_it_has_asked_the_server(environ: dict[str, str], tmp_path: Path) -> None:
+    code = (
+        "import sys; before = set(sys.modules); import persona_host.cli; import os;"
+        "from persona_host.adapters.claude_code import asking, hook; assert asking.ask('Stop', b'', {}) is None;"
+        "new = set(sys.modules) - before; import json; json.dump(sorted(new), sys.stderr)"
+    )
+    modules = loaded(code, environ=environ, cwd=tmp_path)
+    assert {module for module in modules if not module.startswith("persona_host")} <= {"__future__", "binascii", "gc"}

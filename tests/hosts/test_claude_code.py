@@ -247,6 +247,18 @@ def test_what_a_plugin_prints_is_not_taken_for_the_answer(claude: ClaudeCode, tm
     assert "loud" in done.err
 
 
+@pytest.mark.parametrize("fault", ["raise SystemExit(2)", "raise KeyboardInterrupt", "import os; os.close(1)", "1 / 0"])
+def test_a_plugin_that_would_end_the_process_is_not_in_the_way(claude: ClaudeCode, tmp_path: Path, fault: str) -> None:
+    folder = tmp_path / "rogue"
+    (folder / "rogue-1.dist-info").mkdir(parents=True)
+    (folder / "rogue-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: rogue\nVersion: 1\n", "utf-8")
+    (folder / "rogue-1.dist-info" / "entry_points.txt").write_text("[persona_host]\nrogue = rogue:Rogue\n", "utf-8")
+    (folder / "rogue.py").write_text(f"{fault}\nclass Rogue:\n    def __init__(self, host): pass\n", "utf-8")
+    done = replace(claude, more={"PYTHONPATH": str(folder)}).say("Which port does staging use?")
+    assert done.code == 0
+    assert "decision" not in done.json
+
+
 def test_a_memory_that_cannot_be_read_is_not_in_the_way(claude: ClaudeCode, agent_dir: Path) -> None:
     path = agent_dir / "persona-mind" / "memory" / "ltm" / "_default.json"
     path.parent.mkdir(parents=True)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import stat
 import time
-from typing import TYPE_CHECKING, Final
 
 from persona_host.adapters.claude_code import rendezvous
 
+TYPE_CHECKING = False  # what typing calls so; to import that takes as long as all of this
 if TYPE_CHECKING:
     import socket
     from collections.abc import Mapping
+    from typing import Final
 
 ANSWER_SECONDS: Final = {"SessionEnd": 1.0}
 """Seconds that a server which took the request has to answer; Claude Code ends a session within 1.5."""
@@ -55,7 +56,10 @@ def _candidates(where: str, who: bytes) -> list[str]:
     if os.path.lexists(f"{where}/{mine}"):
         return [mine]
     begin = mine.partition("-")[0]
-    return [name for name in os.listdir(where) if name.startswith(begin)][:_TRIED]  # noqa: PTH208 - see rendezvous
+    try:
+        return [name for name in os.listdir(where) if name.startswith(begin)][:_TRIED]  # noqa: PTH208 - see rendezvous
+    except OSError:
+        return []  # the last server has just ended, and its directory with it
 
 
 def _connected(path: str, who: bytes, deadline: float) -> socket.socket | None:

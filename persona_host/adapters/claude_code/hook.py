@@ -12,12 +12,13 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from typing import TYPE_CHECKING, Final
 
 from persona_host.adapters.claude_code.asking import Interrupted, ask
 
+TYPE_CHECKING = False  # what typing calls so; to import that takes as long as all of this
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Final
 
 MAX_INPUT: Final = 8 * 1024 * 1024
 """The longest JSON that is read, in bytes. Claude Code's own is far below; a paste may be long."""
@@ -36,6 +37,8 @@ def main(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
         _write(printed, out)
     except OSError as error:
         err = f"standard output or input failed ({error.strerror}): nothing is given to the model.\n".encode()
+    except BaseException as error:  # noqa: BLE001 - a plugin that ends the process, say: no status but 0 may come of it
+        err = f"{words[0]}: that failed ({type(error).__name__}). See `persona doctor`.\n".encode()
     _complain(err)
     _let_go()
     return 0

@@ -12,11 +12,12 @@ import os
 import stat
 import sys
 from binascii import crc32
-from typing import TYPE_CHECKING, Final
 
+TYPE_CHECKING = False  # what typing calls so; to import that takes as long as all of this
 if TYPE_CHECKING:
     import socket
     from collections.abc import Mapping
+    from typing import Final
 
 SUFFIX: Final = ".sock"
 READY: Final = b"ready"
