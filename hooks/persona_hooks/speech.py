@@ -6,7 +6,7 @@ English stands in the source, and is the key under which a translation is found:
     say_n("{number} fact", "{number} facts", count)           words a number of things now
     phrase("Memory is off {where}.", where=…)                 words it later; until then it is its English
     worded(error.message)                                     words a phrase now, and leaves any other text as it is
-    marked("reads {number} files")                           marks a message that stands in a table
+    marked("must be at least {ge}")                           marks a message that stands in a table
 
 Messages are literals, since they are collected from the source; ``{name}`` is replaced by the value of that name, and
 by nothing else: a value is never read as a message. A value that is a phrase is worded with the message around it.
