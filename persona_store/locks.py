@@ -216,11 +216,20 @@ class Locks:
         except OSError:
             # The record is a note: the next holder finds this process dead, or itself, and goes on.
             self._note("lock_record", hold.path)
+        finally:
+            self._release(lock, hold.path)
+
+    def _release(self, lock: BaseFileLock, path: Path) -> None:
         try:
             lock.release()
         except OSError:
-            self._note("lock_release", hold.path)
-            self._force(lock, hold.path)
+            self._note("lock_release", path)
+            self._force(lock, path)
+        except BaseException:
+            # Whoever interrupts this must not find the lock held by nobody for as long as the process lives.
+            with contextlib.suppress(OSError):
+                lock.release(force=True)
+            raise
 
     def _force(self, lock: BaseFileLock, path: Path) -> None:
         try:

@@ -6,6 +6,7 @@ What a real end of a process shows is tried by the stages that kill; this one is
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import socket
 from dataclasses import replace
@@ -17,9 +18,9 @@ import pytest
 from persona_hooks.errors import PersonaError, RefusedError, StorageError, UncertainError
 from persona_store import foreign_lock, holders, locks
 from tests.support.crash.checks import scratch
-from tests.support.crash.documents import OPERATIONS, add, ids, store
+from tests.support.crash.documents import OPERATIONS, Item, add, ids, store
 from tests.support.crash.effects import Effect, Plan
-from tests.support.crash.inside import Mortal, effects_of, injure_inside, injured
+from tests.support.crash.inside import Mortal, effects_of, goes_on, injure_inside, injured
 
 if TYPE_CHECKING:
     from tests.support.crash.effects import Fault
@@ -36,6 +37,23 @@ def test_killed_at_any_effect_a_change_happens_or_does_not(name: str) -> None:
 @pytest.mark.parametrize("name", ["add", "repair"])
 def test_refused_any_effect_a_change_tells_the_truth(name: str) -> None:
     assert injure_inside(BY_NAME[name], scratch(), ("errno",)) == []
+
+
+def test_interrupted_or_refused_at_any_effect_a_process_that_lives_on_keeps_nobody_out() -> None:
+    root = scratch()
+    mine, document = store(root)
+    numbers = itertools.count()
+
+    def change() -> None:
+        with mine.transaction(timeout=0) as transaction:
+            transaction.update(document, lambda _: [document.row(Item(id=f"row {next(numbers)}", text="text"))])
+
+    def again() -> None:
+        change()
+        add(root, f"of another {next(numbers)}", timeout=0)
+
+    change()
+    assert goes_on(root, change, again, ("interrupt", "errno")) == []
 
 
 def observed(root: Path, *, first: bool = False) -> list[Effect]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ALL: tuple[Fault, ...] = ("kill_before", "kill_after", "interrupt", "short", "errno")
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def either(before: object, after: object, state: object) -> bool:

@@ -37,6 +37,7 @@ class Mortal(Shim):
     """A shim that goes again."""
 
     dead: bool = False
+    lives_on: bool = False
     _real: dict[str, Callable[..., Any]] = field(default_factory=dict)
     _lock_class: Callable[..., filelock.BaseFileLock] = filelock.FileLock
     _locks: list[filelock.BaseFileLock] = field(default_factory=list)
@@ -49,17 +50,17 @@ class Mortal(Shim):
         super().install()
 
     def remove(self) -> None:
-        """Take it away, and close what a dead process would have left open."""
+        """Take it away, and close what an ended process would have left open, unless this one lives on."""
         self.dead, self.plan = False, None
         setattr(filelock, "FileLock", self._lock_class)  # noqa: B010 - as above
         # Through the library first: one that still counted on its descriptor would close the number again once it is
         # collected, whatever file that number means by then.
-        for lock in self._locks:
+        for lock in () if self.lives_on else self._locks:
             with suppress(OSError):
                 lock.release(force=True)
         for name, real in self._real.items():
             setattr(_module(name), name, real)
-        for descriptor in self._descriptors:
+        for descriptor in () if self.lives_on else self._descriptors:
             with suppress(OSError):
                 os.close(descriptor)
 
@@ -85,9 +86,9 @@ def _module(name: str) -> Any:
 
 
 @contextmanager
-def injured(root: Path, plan: Plan | None = None) -> Iterator[Mortal]:
-    """Break file effects below a directory for the length of a block."""
-    shim, young = Mortal(str(root), plan), files.YOUNG_NS
+def injured(root: Path, plan: Plan | None = None, *, lives_on: bool = False) -> Iterator[Mortal]:
+    """Break file effects below a directory for the length of a block, after which the process ends or lives on."""
+    shim, young = Mortal(str(root), plan, lives_on=lives_on), files.YOUNG_NS
     # Whether bytes are compared must not hang on how fast this machine is just now.
     files.YOUNG_NS = 1 << 62  # type: ignore[misc]
     shim.install()
@@ -123,6 +124,30 @@ def injure_inside(operation: Operation, scratch: Path, kinds: tuple[Fault, ...])
     return found
 
 
+def goes_on(
+    root: Path, first: Callable[[], object], again: Callable[[], object], kinds: tuple[Fault, ...]
+) -> list[str]:
+    """Injure one call of a process that lives on, at every effect; return where the next one did not get in.
+
+    Args:
+        root: Below which the effects are.
+        first: The call that is injured. Its process keeps what it knows, and it can be made any number of times.
+        again: The next call, of the same process and of another one that it keeps out if it still holds something.
+        kinds: Which faults; kills need a process that ends.
+    """
+    with injured(root, lives_on=True) as shim:
+        first()
+    found = []
+    for plan in plans(list(shim.log), kinds):
+        error = _error_of(first, root, plan, lives_on=True)
+        if not isinstance(error, None | PersonaError | KeyboardInterrupt):
+            found.append(f"{plan}: {error!r}")
+        after = _error_of(again, root, None, lives_on=True)
+        if after is not None:
+            found.append(f"{plan} ({shim.log[plan.at]}): the next call did not get in: {after!r}")
+    return found
+
+
 def _seeded(operation: Operation, root: Path) -> Path:
     root.mkdir(mode=0o700)
     operation.seed(root)
@@ -149,9 +174,11 @@ def _faults(operation: Operation, root: Path, plan: Plan, name: str, states: tup
     yield from untidy(root)
 
 
-def _error_of(work: Callable[[], object], root: Path, plan: Plan | None) -> BaseException | None:
+def _error_of(
+    work: Callable[[], object], root: Path, plan: Plan | None, *, lives_on: bool = False
+) -> BaseException | None:
     try:
-        with injured(root, plan):
+        with injured(root, plan, lives_on=lives_on):
             work()
     except BaseExceptionGroup as errors:
         # The library keeps what ended the body together with what ended the release.
