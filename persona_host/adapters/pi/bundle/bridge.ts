@@ -1,6 +1,12 @@
 /** One session: the link to Python, the host's side of it, and the block for the next requests. */
 
-import type { ContextEvent, ExtensionAPI, ExtensionContext, ToolCallEvent, ToolResultEvent } from "@earendil-works/pi-coding-agent";
+import type {
+  ContextEvent,
+  ExtensionAPI,
+  ExtensionContext,
+  ToolCallEvent,
+  ToolResultEvent,
+} from "@earendil-works/pi-coding-agent";
 
 import { type Card, PiHost } from "./host.ts";
 import { type Json, Link } from "./link.ts";
@@ -108,7 +114,10 @@ export class Bridge {
     await this.link.whenUsable();
     const params = { ...about(event), arguments: event.input };
     const answer = await this.link.ask("event/tool_call", this.here(params), HOOK_SECONDS);
-    if (answer === undefined) return { block: true, reason: `The tool was not run: it could not be checked. ${off(this.link.reason)}` };
+    if (answer === undefined) {
+      const why = this.link.reason === "" ? "" : ` ${off(this.link.reason)}`;
+      return { block: true, reason: `The tool was not run: it could not be checked.${why}` };
+    }
     return typeof answer.veto === "string" ? { block: true, reason: answer.veto } : undefined;
   }
 
