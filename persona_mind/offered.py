@@ -151,17 +151,23 @@ def _migration(services: Services, registry: Registry) -> None:
 
 def _safekeeping(services: Services, registry: Registry) -> None:
     from persona_mind.migration.layouts import ROOT  # noqa: PLC0415 - see the module's docstring
+    from persona_mind.safekeeping.elsewhere import claude_transcripts  # noqa: PLC0415 - see the module's docstring
     from persona_mind.safekeeping.naming import Naming  # noqa: PLC0415 - see the module's docstring
     from persona_mind.safekeeping.verbs import SafekeepingVerbs  # noqa: PLC0415 - see the module's docstring
 
+    host = services.host
     verbs = SafekeepingVerbs(
-        services.host,
+        host,
         services.access,
         Naming(services.facts, services.backlog, services.notes, services.quarantine),
         services.erasing,
         services.shelf,
         services.notes,
-        outside=lambda: [*services.sessions.transcripts, services.host.agent_dir / ROOT],
+        outside=lambda: [
+            *services.sessions.transcripts,
+            host.agent_dir / ROOT,
+            *claude_transcripts(host.agent_dir, host.home, host.environ),
+        ],
         changed=services.deferred,
     )
     _reviewed(services, registry, verbs.verbs())

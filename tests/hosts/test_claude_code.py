@@ -109,6 +109,21 @@ def test_a_memory_that_names_a_command_is_shown_as_it_is(claude: ClaudeCode) -> 
     assert text in claude.say("/mind recall wiki").json["reason"]
 
 
+def test_an_erasure_names_the_transcripts_that_still_hold_what_was_given(claude: ClaudeCode, home: Path) -> None:
+    claude.say(f"Remember that {FACT}")
+    (row,) = claude.remembered()
+    projects = home / ".claude" / "projects"
+    for name in ("mine", "another"):
+        (projects / name).mkdir(parents=True)
+    mine = projects / "mine" / f"{claude.session}.jsonl"
+    mine.write_text(json.dumps({"content": claude.say("Which port?").context}), encoding="utf-8")
+    (projects / "another" / "somebody.jsonl").write_text(FACT, encoding="utf-8")
+    done = claude.say(f"/mind erase {row['id']}").json["reason"]
+    assert str(mine) in done
+    assert "somebody" not in done
+    assert FACT in mine.read_text(encoding="utf-8")
+
+
 def test_memory_that_was_turned_off_stays_off_for_the_session_and_for_no_other(claude: ClaudeCode) -> None:
     claude.say(f"Remember that {FACT}")
     claude.say("/mind off")

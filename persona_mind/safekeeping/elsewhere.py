@@ -1,0 +1,31 @@
+"""Where else words of a memory may stand: transcripts that hosts keep outside of the agent directory."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+LOGS: Final = "persona-host/sessions"
+"""Where the logs of sessions are, below the agent directory; those of Claude Code's bear its own session ids."""
+PREFIX: Final = "claude-"
+MOST: Final = 2_000
+"""Sessions that are looked for."""
+
+
+def claude_transcripts(agent_dir: Path, home: Path, environ: Mapping[str, str]) -> list[Path]:
+    """Return the transcripts of those Claude Code sessions that had this memory, as far as they are still there.
+
+    Claude Code keeps what its hooks give the model, and what tools return.
+    """
+    config = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+    ids = islice((log.stem.removeprefix(PREFIX) for log in (agent_dir / LOGS).glob(f"*/{PREFIX}*.jsonl")), MOST)
+    return sorted(path for session_id in ids for path in _of(config / "projects", session_id))
+
+
+def _of(projects: Path, session_id: str) -> Iterator[Path]:
+    # The id is a file's name that we made, and so holds nothing that a pattern would take for more than a letter.
+    return (path for path in projects.glob(f"*/{session_id}.jsonl") if path.is_file())
