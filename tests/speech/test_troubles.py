@@ -10,20 +10,25 @@ from typing import TYPE_CHECKING
 import pytest
 
 from persona_hooks import speech
+from persona_hooks.journal import MemoryJournal
 from persona_hooks.policies import POLICIES
 from persona_host.adapters.installing import Target, install, uninstall
 from persona_host.doctor import doctor
+from persona_host.embedded.models import HostModels
 from persona_host.extras import PROBES
 from persona_host.hosts import COSTS, HOSTS
 from persona_host.place import Place
+from persona_host.runtime import Runtime, Setup
 from tests.speech.bracketing import LANGUAGE, SAID, lines, speaking, stores, unworded
 from tests.support.canaries import ORDER
+from tests.support.embedded import RecordingScreen
+from tests.support.sweeping import shipped
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from persona_hooks.verbs import Answer, Origin
-    from persona_host.runtime import Runtime
+    from tests.support.clock import ManualClock
 
 INSTALLED = ("pi", "mcp", "claude-code")
 FINDINGS = {"link", "corrupt", "damaged", "quarantined", "unsupported", "version"}
@@ -143,3 +148,45 @@ def test_what_is_said_of_a_host_is_worded(
         unworded(seen, *data, "plugin", "program", "extension", "manifest", "python", "node", "place", "extra", "auto")
     )
     assert words <= {"pip", "install", "editable", "claude"}
+
+
+def test_notices_and_the_status_line_are_worded(home: Path, tmp_path: Path, clock: ManualClock) -> None:
+    screen = Watching()
+    environ = {"HOME": str(home), "LANG": LANGUAGE}
+    setup = Setup("sweep", home / ".pi" / "agent", home, environ, plugins=shipped, patience=30.0)
+    runtime = Runtime.start(setup, ui=screen, models=HostModels(environ), scheduler=clock)
+    try:
+        (project := tmp_path / "project").mkdir()
+        runtime.open(MemoryJournal("s", project, now=clock.now), session_id="s", cwd=project)
+        runtime.fire(
+            "tool_result",
+            tool="delegate",
+            call_id="1",
+            text="[BLOCKED: beta]",
+            is_error=False,
+            parent_tool_call_id=None,
+        )
+        runtime.input("Remember that the key is ghp_0123456789abcdefghijklmnopqrstuvwxyz01.")
+        runtime.input("Remember that alpha.")
+        runtime.command("/mind backlog add alpha --due 30")
+        clock.advance(31)
+        runtime.command("/mind off")
+        runtime.input("Remember that beta.")
+    finally:
+        runtime.close()
+    assert len(screen.notices) == 4
+    assert [text for text in (*screen.notices, *screen.shown) if unworded(text, "[BLOCKED: beta]", *SAID)] == []
+    assert all(text.startswith("⟦") for text in (*screen.notices, *screen.shown))
+
+
+class Watching(RecordingScreen):
+    """Keeps what stood in the status line, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: list[str] = []
+
+    def status(self, key: str, text: str | None) -> None:
+        """Keep it."""
+        del key
+        self.shown += [text] if text else []
