@@ -43,7 +43,7 @@ class Worker:
             self._begin()
             self._changed.notify()
 
-    def ask(self, job: Callable[[], None], seconds: float) -> bool:
+    def ask(self, job: Callable[[], object], seconds: float) -> bool:
         """Have something done before all else; return whether it was done in time. It is done in any case."""
         done = threading.Event()
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
 import persona_mind
+from persona_mind.meaning import service
 from persona_mind.meaning.segments import Record, decode
+from persona_mind.recall.pool import Patience
 from tests.recall import tiny_model
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from persona_mind.library import Mind
+    from persona_mind.meaning.service import Meaning
     from tests.support.clock import ManualClock
 
 pytest.importorskip("numpy")
@@ -25,6 +30,25 @@ Open = Callable[..., "Mind"]
 """Opens the library: ``model`` and ``persona`` by keyword; without a model words alone count."""
 Cached = Callable[[], list[Record]]
 """Returns every vector in the cache on disk."""
+
+
+@contextmanager
+def busy(meaning: Meaning) -> Iterator[None]:
+    """Keep a model's thread busy, as a slow model does, for as long as the block takes."""
+    over = threading.Event()
+    meaning._worker.ask(over.wait, 0.0)
+    try:
+        yield
+    finally:
+        over.set()
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait as long as a loaded machine needs; what is late on purpose is late in a test of its own."""
+    monkeypatch.setattr(service, "LOADING", 60.0)
+    for patience in Patience:
+        monkeypatch.setitem(service.SECONDS, patience, 60.0)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,7 @@ from persona_mind.meaning.service import Meaning
 from persona_mind.recall import Doc, Index, vectors
 from persona_mind.recall.pool import Patience, Reading, key_of
 from persona_store.transaction import Profile
+from tests.meaning.conftest import busy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +56,7 @@ def test_looking_and_erasing_create_nothing(kept: VectorFiles) -> None:
 
 def test_what_is_added_comes_back_in_order_and_once(kept: VectorFiles, folder: Path) -> None:
     for at in range(30):
-        kept.add("a", "facts", lambda at=at: texts(1, at))
+        kept.add("a", "facts", partial(texts, 1, at))
     kept.add("a", "facts", lambda: [record("text 3", b"\x00\x40\x00\x00")])
     found = {one.key: one for one in kept.load("a", "facts")}
     assert set(found) == {one.key for one in texts(30)}
@@ -67,7 +69,7 @@ def test_the_oldest_make_room(kept: VectorFiles, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(files.LIMITS, "facts", 100)
     monkeypatch.setattr(files, "FULL", 16)
     for start in range(0, 300, 20):
-        kept.add("a", "facts", lambda start=start: texts(20, start))
+        kept.add("a", "facts", partial(texts, 20, start))
     found = kept.load("a", "facts")
     assert 80 <= len(found) <= 100
     assert {one.key for one in found} == {one.key for one in texts(len(found), 300 - len(found))}
@@ -160,9 +162,12 @@ def test_many_texts_are_told_of_once(model: Path, monkeypatch: pytest.MonkeyPatc
     index = Index(meaning=lambda: meaning)
     try:
         assert meaning.finish(SECONDS)
-        blocked = Index(meaning=lambda: meaning)
-        meaning._worker.ask(lambda: (blocked.sync(docs(30)), blocked.prepare()), SECONDS)  # type: ignore[func-returns-value] - done on the model's thread, so that nothing is read in between
-        index.sync(docs(60))
+        with busy(meaning):
+            # So that nothing is read before all of it is wanted.
+            index.sync(docs(60))
+            index.prepare()
+        assert meaning.finish(SECONDS)
+        index.sync(docs(120))
         index.prepare()
         assert meaning.finish(SECONDS)
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import pytest
 
 from persona_hooks.errors import CorruptError, NotFoundError
 from persona_mind.kernel.compared import Compared
+from persona_mind.meaning import service
 from persona_mind.meaning.service import Meaning
 from persona_mind.recall import CONVERSATION, ITEMS, Doc, Index
 from persona_mind.recall.embed import load
@@ -45,7 +46,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def meaning(folder: Path) -> Iterator[Meaning]:
+def meaning(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Meaning]:
+    for patience in Patience:
+        monkeypatch.setitem(service.SECONDS, patience, SECONDS)
     made = Meaning(str(folder))
     assert made.finish(SECONDS)
     yield made
@@ -126,9 +129,11 @@ def test_while_most_is_unread_words_keep_their_places(filled: Callable[..., Inde
         return "seat" in {term.name for hit in hits for term in hit.terms}
 
     assert seated()
-    meaning._worker.ask(lambda: time.sleep(2.0), 0.0)
+    over = threading.Event()
+    meaning._worker.ask(over.wait, 0.0)
     index.sync([*loud, *docs(*SAID), *(Doc(f"n{at}", f"talk number {at}") for at in range(100))])
     assert not seated()
+    over.set()
 
 
 def test_a_question_keeps_fewer_places_than_a_cue(filled: Callable[..., Index]) -> None:
