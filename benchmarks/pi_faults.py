@@ -1,14 +1,15 @@
 """What a dead or hung Python costs real Pi: the turn after the one that noticed must not wait for it.
 
-Three Pis take their turns one after the other: one with ours, and two with an extension that does nothing. By how much
-the two differ is what the machine does by itself; rounds in which that is much are told apart. Needs what
-``make test-hosts`` installs; takes some minutes.
+Three Pis take their turns one after the other, in any order: one with ours, and two with an extension that does
+nothing, whose own spread is what the machine does by itself. Needs what ``make test-hosts`` installs; takes some
+minutes.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import random
 import signal
 import statistics
 import sys
@@ -30,24 +31,24 @@ if TYPE_CHECKING:
 
 ROUNDS = 50
 TARGET_MS = 20.0
-QUIET_MS = 5.0
-"""A round counts as quiet where two Pis without memory differ by less."""
 RESTARTS = 2
 """How often the extension starts Python again within five minutes; one death more, and it is left alone."""
 
 
-class Delay(NamedTuple):
-    """Milliseconds from prompt to request, beyond those of a Pi without memory in the same round.
+class Round(NamedTuple):
+    """Milliseconds from prompt to request in one round.
 
     Attributes:
-        first: Of the turn that notices the fault.
-        second: Of the turn after it.
-        noise: Of the second turn of another Pi without memory.
+        first: Of the turn that notices the fault, beyond that of a Pi without memory.
+        ours: Of the turn after it.
+        plain: Of the same turn in a Pi without memory.
+        other: Likewise in another one.
     """
 
     first: float
-    second: float
-    noise: float
+    ours: float
+    plain: float
+    other: float
 
 
 class Bench(NamedTuple):
@@ -65,41 +66,39 @@ class Bench(NamedTuple):
         self.ours.say("/mind doctor")
 
     def turns(self, text: str) -> tuple[float, float, float]:
-        """Let each take one turn; return the milliseconds from prompt to request."""
-        return (
-            turn(self.ours, self.model, text)[0],
-            turn(self.plain, self.model, text)[0],
-            turn(self.other, self.model, text)[0],
-        )
+        """Let each take one turn, in any order; return ours, then theirs, in milliseconds from prompt to request."""
+        taken = dict.fromkeys(("ours", "plain", "other"), 0.0)
+        for name in random.sample(sorted(taken), len(taken)):
+            taken[name] = turn(getattr(self, name), self.model, text)[0]
+        return taken["ours"], taken["plain"], taken["other"]
 
     def python(self) -> int:
         """Return the process id of our Python."""
         (pid,) = children(self.ours.process.pid)
         return pid
 
-    def delay(self) -> Delay:
+    def round(self) -> Round:
         """Take two turns and compare."""
         first, plain, _ = self.turns("this one notices")
-        second, beside, noise = self.turns("this one does not wait")
-        return Delay(first - plain, second - beside, noise - beside)
+        return Round(first - plain, *self.turns("this one does not wait"))
 
 
-def stopped(bench: Bench, rounds: int) -> Iterator[Delay]:
+def stopped(bench: Bench, rounds: int) -> Iterator[Round]:
     """Stop Python before a turn and let it go on after the next, ``rounds`` times in one session."""
     for _ in range(rounds):
         python = bench.python()
         os.kill(python, signal.SIGSTOP)
-        delay = bench.delay()
+        took = bench.round()
         os.kill(python, signal.SIGCONT)
         bench.ours.say("/mind doctor")  # a command waits until Python answers again
-        yield delay
+        yield took
 
 
-def killed(bench: Bench) -> Iterator[Delay]:
+def killed(bench: Bench) -> Iterator[Round]:
     """Kill Python before a turn, as often as it is started again and once more."""
     for number in range(RESTARTS + 1):
         os.kill(bench.python(), signal.SIGKILL)
-        yield bench.delay()
+        yield bench.round()
         if number < RESTARTS:
             bench.ours.say("/mind doctor")
 
@@ -112,9 +111,9 @@ def started(stack: ExitStack, ours: Setting, plain: list[Setting], model: ModelS
     return bench
 
 
-def measure(ours: Setting, plain: list[Setting], model: ModelServer, rounds: int) -> dict[str, list[Delay]]:
-    """Return the delays of each fault."""
-    figures: dict[str, list[Delay]] = {"hung (SIGSTOP)": [], "dead (SIGKILL)": []}
+def measure(ours: Setting, plain: list[Setting], model: ModelServer, rounds: int) -> dict[str, list[Round]]:
+    """Return the rounds of each fault."""
+    figures: dict[str, list[Round]] = {"hung (SIGSTOP)": [], "dead (SIGKILL)": []}
     with ExitStack() as stack:
         bench = started(stack, ours, plain, model)
         figures["hung (SIGSTOP)"] += stopped(bench, rounds)
@@ -136,17 +135,23 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as root, ModelServer(lambda _: "Noted.") as model:
         plain = [noop(Path(root, name), model.url) for name in ("noop", "other")]
         figures = measure(with_memory(Path(root, "memory"), model.url), plain, model, options.rounds)
-    print(f"Pi {install.PI_VERSION}: ms from prompt to request beyond a Pi without memory   median   worst")
+    print(f"Pi {install.PI_VERSION}: ms from prompt to request          median     90 %   worst")
     met = True
-    for fault, delays in figures.items():
-        quiet = [delay for delay in delays if abs(delay.noise) < QUIET_MS]
-        for which, rounds in (("all", delays), ("quiet", quiet)):
-            for name in Delay._fields:
-                values = [getattr(delay, name) for delay in rounds] or [0.0]
-                label = f"{fault}, {which} {len(rounds)}"
-                print(f"{label:40s}{name:20s}{statistics.median(values):+17.2f}{max(values):+8.2f}")
-        met &= max((delay.second for delay in quiet), default=0.0) <= TARGET_MS
-    print(f"target: the second turn at most {TARGET_MS:g} ms later, in quiet rounds: {'met' if met else 'MISSED'}")
+    for fault, rounds in figures.items():
+        delays = [took.ours - (took.plain + took.other) / 2 for took in rounds]
+        rows = {
+            "first turn, beyond a Pi without memory": [took.first for took in rounds],
+            "second turn": [took.ours for took in rounds],
+            "second turn of two Pis without memory": [value for took in rounds for value in (took.plain, took.other)],
+            "second turn, beyond them": delays,
+        }
+        for name, values in rows.items():
+            ninth = statistics.quantiles(values, n=10)[-1]
+            figure = f"{statistics.median(values):+8.2f} {ninth:+8.2f} {max(values):+8.2f}"
+            print(f"{fault} x {len(rounds)}: {name:40s}{figure}")
+        # One hiccup of the machine is as likely in theirs, of which there are twice as many.
+        met &= max(rows["second turn"]) - max(rows["second turn of two Pis without memory"]) <= TARGET_MS
+    print(f"target: the worst second turn at most {TARGET_MS:g} ms beyond their worst: {'met' if met else 'MISSED'}")
     sys.exit(0 if met else 1)
 
 
