@@ -317,7 +317,8 @@ def _open_by_path(root: Path, parts: Sequence[str], *, create: bool) -> Director
 
 def _make_private(directory: Path) -> None:
     missing = []
-    while not os.path.isdir(directory):  # noqa: PTH112 - by attribute, for the fault shim
+    # A disk that says nothing says nothing of the top either.
+    while directory != directory.parent and not os.path.isdir(directory):  # noqa: PTH112 - by attribute, for the fault shim
         missing.append(directory)
         directory = directory.parent
     for path in reversed(missing):
