@@ -315,12 +315,11 @@ def restore(
         for relative, (document, rows) in coming.items():
             if rows is None:
                 continue
-            kept = rows if relative == tombstones.document.relative else _allowed(rows, key_of, tombstones)
-            withheld += len(rows) - len(kept)
-            if _put(
-                profile, document, kept, merge=relative == tombstones.document.relative, check=check, timeout=timeout
-            ):
+            own = relative == tombstones.document.relative
+            put = _Put(rows, None if own else lambda rows: _allowed(rows, key_of, tombstones))
+            if _change(profile, document, put, check, timeout):
                 changed.append(relative)
+            withheld += put.withheld
         for part in parts:
             if f"parts/{part.name}" in held:
                 part.load(source / "parts" / part.name)
@@ -360,26 +359,42 @@ def _allowed(
     return tuple(row for row in rows if not erased(row))
 
 
-def _put(
+@dataclass
+class _Put:
+    """The change that puts a document back.
+
+    Attributes:
+        rows: As the backup holds it.
+        allowed: Leaves out what was erased, asked under the lock since an erasure may begin at any time; None for the
+            tombstones themselves, which join those that stand: what was erased since the backup stays erased.
+        withheld: How many rows stayed out.
+    """
+
+    rows: Sequence[Row[dict[str, JsonValue]]]
+    allowed: Callable[[Sequence[Row[dict[str, JsonValue]]]], Sequence[Row[dict[str, JsonValue]]]] | None
+    withheld: int = 0
+
+    def __call__(self, snapshot: Snapshot[dict[str, JsonValue]]) -> Sequence[Row[dict[str, JsonValue]]]:
+        """Return the rows of the next version; may be called again on a newer one."""
+        if self.allowed is None:
+            present = {row.raw for row in snapshot.rows}
+            return (*snapshot.rows, *(row for row in self.rows if row.raw not in present))
+        kept = self.allowed(self.rows)
+        self.withheld = len(self.rows) - len(kept)
+        return kept
+
+
+def _change(
     profile: Profile,
     document: Document[dict[str, JsonValue]],
-    rows: Sequence[Row[dict[str, JsonValue]]],
-    *,
-    merge: bool,
+    put: _Put,
     check: Callable[[], None] | None,
     timeout: float,
 ) -> bool:
-    def mutate(snapshot: Snapshot[dict[str, JsonValue]]) -> Sequence[Row[dict[str, JsonValue]]]:
-        if not merge:
-            return rows
-        # What was erased since the backup stays erased.
-        present = {row.raw for row in snapshot.rows}
-        return (*snapshot.rows, *(row for row in rows if row.raw not in present))
-
     if document.family != "memory":
-        return profile.update(document, mutate, check=check, timeout=timeout).changed
+        return profile.update(document, put, check=check, timeout=timeout).changed
     with profile.transaction(check, timeout) as transaction:
-        return transaction.update(document, mutate).changed
+        return transaction.update(document, put).changed
 
 
 def _damaged(source: Path, name: str) -> CorruptError:

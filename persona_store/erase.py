@@ -17,22 +17,20 @@ from persona_hooks.speech import phrase
 from persona_store import commit, copies, files
 from persona_store.document import Document
 from persona_store.layout import documents_below, files_below, quarantine_below, shown
-from persona_store.locks import DEFAULT_TIMEOUT, LockName, Rank
+from persona_store.locks import DEFAULT_TIMEOUT, LOCKS, LockName, Rank
 from persona_store.oserrors import partly, storage_errors
 from persona_store.rows import RawCodec, Row
-from persona_store.tombstones import Tombstones
+from persona_store.tombstones import LONG_ENOUGH, Tombstones
 from persona_store.transaction import instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from persona_store.jsontext import JsonValue
     from persona_store.rows import Snapshot
     from persona_store.transaction import Profile
 
-_LONG_ENOUGH: Final = 12
-"""A text of so many characters is found inside longer ones too."""
 _WORDS: Final = ("text", "note", "source")
 """The fields whose whole value a shorter text has to be: elsewhere it may be a kind, a state or somebody's tag."""
 
@@ -44,10 +42,13 @@ class Target:
     Attributes:
         texts: The texts as they were stored.
         keys: Their semantic keys, for the tombstones.
+        stone_of: Returns the key that a row's tombstone would have. With it, a live row that holds the words stays if
+            its own key is none of these: no tombstone refused it, so it was said after this began, and acknowledged.
     """
 
     texts: tuple[str, ...] = field(repr=False)
     keys: tuple[str, ...] = field(repr=False)
+    stone_of: Callable[[dict[str, JsonValue]], str | None] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.texts or not all(text.strip() for text in self.texts):
@@ -65,6 +66,13 @@ class Target:
         if isinstance(value, dict):
             return any(self.in_value(name, "") or self.in_value(item, name) for name, item in value.items())
         return isinstance(value, list) and any(self.in_value(item, "") for item in value)
+
+    def takes(self, row: Row[dict[str, JsonValue]]) -> bool:
+        """Whether a row of a live document goes."""
+        if not _row_holds(row, self):
+            return False
+        stone = self.stone_of(row.value) if self.stone_of is not None and row.value is not None else None
+        return stone is None or stone in self.keys
 
     def in_bytes(self, data: bytes) -> bool:
         """Whether raw bytes hold one of the texts as it is, or as JSON writes it; a short one as a field's value."""
@@ -91,11 +99,16 @@ class Residue:
 
 @dataclass(frozen=True)
 class Erased:
-    """What an erasure came to: the files it changed, how many rows went, and what still holds the text."""
+    """What an erasure came to: the files it changed, how many rows went, and what still holds the text.
+
+    ``complete`` is false where a live document that holds the text could not be swept, since nothing here can read it:
+    its tombstones then count as not swept.
+    """
 
     rows: int
     changed: tuple[str, ...]
     residue: tuple[Residue, ...]
+    complete: bool = True
 
 
 def erase(
@@ -123,47 +136,88 @@ def erase(
     Raises:
         BusyError, StorageError, UncertainError, CorruptError: Nothing is lost; erase again to finish.
     """
-    changed: list[str] = []
-    rows = 0
     tombstones = Tombstones(profile)
     with profile.transaction(check, timeout) as transaction:
         tombstones.add(transaction, target.keys, instant(profile.now()))
     with partly(), storage_errors(profile.root):
-        for relative in list(documents_below(profile.root)):
-            gone = _erase_document(profile, relative, target, check, timeout)
-            rows += gone
-            changed += [relative] * bool(gone)
+        swept = _Swept()
+        for relative in _documents(profile.root):
+            _erase_document(profile, relative, target, swept, (check, timeout))
+        changed = list(swept.changed)
         with profile.transaction(check, timeout) as transaction:
             changed += _sweep_copies(profile.root, target)
             for place in (*profile.places, *places):
                 changed += [os.fspath(path) for path in place.erase(target)]
         _scrub_previous(profile, check, timeout)
-        with profile.transaction(check, timeout) as transaction:
-            tombstones.mark_swept(transaction, target.keys)
+        complete = not any(_file_holds(profile.root / relative, target) for relative in swept.unread)
+        if complete:
+            with profile.transaction(check, timeout) as transaction:
+                tombstones.mark_swept(transaction, target.keys)
         left = tuple(residue(profile.root, target, outside))
-    return Erased(rows, tuple(dict.fromkeys(map(shown, changed))), left)
+    return Erased(swept.rows, tuple(dict.fromkeys(map(shown, changed))), left, complete)
+
+
+@dataclass
+class _Swept:
+    """What was done to live documents so far; ``unread`` are those that nothing here can read."""
+
+    rows: int = 0
+    changed: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+
+def _documents(root: Path) -> Iterator[str]:
+    """Yield every document once, and those that appear meanwhile.
+
+    Among them is one that has no more than a lock yet: who holds that may have looked for tombstones before they stood,
+    and to take the lock is to wait until the file is there.
+    """
+    known: set[str] = set()
+    while new := [relative for relative in (*documents_below(root), *_locked(root)) if relative not in known]:
+        known.update(new)
+        yield from dict.fromkeys(new)
+
+
+def _locked(root: Path) -> Iterator[str]:
+    """Yield the documents that have a lock of their own, whether or not there is a file."""
+    try:
+        names = os.listdir(root / LOCKS)  # noqa: PTH208 - by attribute, for the fault shim
+    except FileNotFoundError:
+        return
+    for name in sorted(names):
+        words, _, rank = name.rpartition(".")
+        if rank == Rank.STORE.name.lower() and words.endswith(".json"):
+            yield words.replace("!", "/")
 
 
 def _erase_document(
-    profile: Profile, relative: str, target: Target, check: Callable[[], None] | None, timeout: float
-) -> int:
+    profile: Profile,
+    relative: str,
+    target: Target,
+    swept: _Swept,
+    terms: tuple[Callable[[], None] | None, float],
+) -> None:
     document = Document(profile.root, relative, RawCodec())
+    check, timeout = terms
     gone = 0
 
     def mutate(snapshot: Snapshot[dict[str, JsonValue]]) -> list[Row[dict[str, JsonValue]]]:
         nonlocal gone
-        kept = [row for row in snapshot.rows if not _row_holds(row, target)]
+        kept = [row for row in snapshot.rows if not target.takes(row)]
         gone = len(snapshot.rows) - len(kept)
         return kept
 
-    # What cannot be read is left to the residue report, which names it.
-    with contextlib.suppress(CorruptError, UnsupportedVersionError):
+    try:
         if document.family != "memory":
             profile.update(document, mutate, check=check, timeout=timeout)
         else:
             with profile.transaction(check, timeout) as transaction:
                 transaction.update(document, mutate)
-    return gone
+    except (CorruptError, UnsupportedVersionError):
+        swept.unread.append(relative)
+        return
+    swept.rows += gone
+    swept.changed += [relative] * bool(gone)
 
 
 def _row_holds(row: Row[dict[str, JsonValue]], target: Target) -> bool:
@@ -251,13 +305,13 @@ def _plain(text: str) -> str:
 
 
 def _holds(value: str, text: str, field: str) -> bool:
-    return text in value if len(text) >= _LONG_ENOUGH else value == text and field in _WORDS
+    return text in value if len(text) >= LONG_ENOUGH else value == text and field in _WORDS
 
 
 def _forms(text: str) -> set[bytes]:
     stripped = text.strip()
     forms = {json.dumps(stripped), json.dumps(stripped, ensure_ascii=False)}
-    if len(stripped) >= _LONG_ENOUGH:
+    if len(stripped) >= LONG_ENOUGH:
         forms = {stripped, *(form[1:-1] for form in forms)}
     else:
         forms = {f'"{field}":{space}{form}' for field in _WORDS for space in ("", " ") for form in forms}

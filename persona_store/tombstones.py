@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from persona_store.transaction import Profile, Transaction
 
 _KEY_BYTES: Final = 32
+LONG_ENOUGH: Final = 12
+"""A text of so many characters is told wherever it stands: a shorter one may be a kind, a state or somebody's tag."""
 
 
 class Tombstone(BaseModel):

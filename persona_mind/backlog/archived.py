@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from persona_hooks.errors import InvalidError
 from persona_hooks.speech import phrase
 from persona_mind.backlog.merge import Merge, Places, further
-from persona_mind.kernel.intake import ORIGIN, ruling, strings
+from persona_mind.kernel.intake import ORIGIN, strings
 from persona_mind.kernel.parts import Leaf
 from persona_store import jsontext
 from persona_store.document import Row
@@ -60,7 +60,7 @@ class BacklogPart:
             where = phrase("entry {number}", number=number)
             item = document.codec.decode(raw)
             if item is None:
-                rows += _opaque(raw, where, intake)
+                rows += [Row(raw, None)] if intake.admits(where, raw) else []
             else:
                 at = places.of(item)
                 old = None if at is None else known[at].value
@@ -74,10 +74,10 @@ class BacklogPart:
         else:
             intake.write(rows, lambda part: self._put(document, part, intake))
 
-    def _put(self, document: Document[Item], rows: Sequence[Row[Item]], intake: Intake) -> tuple[int, int]:
-        change = Merge(document, rows, self._backlog.now())
+    def _put(self, document: Document[Item], rows: Sequence[Row[Item]], intake: Intake) -> tuple[int, int, int]:
+        change = Merge(document, rows, self._backlog.now(), intake.erased.without)
         self._backlog.files.profile.update(document, change, check=intake.permit)
-        return change.added, change.renewed
+        return change.added, change.renewed, change.erased
 
     def _place(self, name: str, intake: Intake) -> Document[Item]:
         if name == _OWN:
@@ -102,15 +102,6 @@ def _judged(document: Document[Item], row: Row[Item], where: str, intake: Intake
     update = {"origin": ORIGIN, "approvals": None, "note_origin": ORIGIN if item.note else None}
     brought = item.model_copy(update={**update, "persona": intake.persona(item.persona)})
     return [document.revise(row, brought)]
-
-
-def _opaque(raw: bytes, where: str, intake: Intake) -> list[Row[Item]]:
-    """Return a row that this release cannot read, to be kept as it is."""
-    found = ruling(("row", text) for text in strings(jsontext.decode_row(raw)))
-    if found.word == "admitted":
-        return [Row(raw, None)]
-    intake.tally.refuse(where, f"{found.field}: {found.rule}")
-    return []
 
 
 def _texts(document: Document[Item], item: Item, raw: bytes) -> Iterator[tuple[str, str]]:

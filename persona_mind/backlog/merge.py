@@ -9,7 +9,7 @@ from persona_mind.backlog.model import Item, State, stepped
 from persona_mind.backlog.transitions import free_id
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from persona_mind.kernel.identity import Key
@@ -77,20 +77,26 @@ class Merge:
         document: The file.
         coming: What comes in; rows that cannot be read are added as they are, once.
         now: When.
+        without: Returns the rows that were not erased; asked under the file's lock, since an erasure may have begun.
+        erased: How many stayed out.
     """
 
     document: Document[Item]
     coming: Sequence[Row[Item]]
     now: datetime
+    without: Callable[[Sequence[Row[Item]]], Sequence[Row[Item]]]
     added: int = field(init=False, default=0)
     renewed: int = field(init=False, default=0)
+    erased: int = field(init=False, default=0)
 
     def __call__(self, snapshot: Snapshot[Item]) -> Sequence[Row[Item]]:
         """Return the rows of the next version; may be called again on a newer one."""
         self.added = self.renewed = 0
         rows, places = list(snapshot.rows), Places(snapshot.rows)
         raw = {row.raw for row in rows}
-        for row in self.coming:
+        coming = self.without(self.coming)
+        self.erased = len(self.coming) - len(coming)
+        for row in coming:
             at = None if row.value is None else places.of(row.value)
             if at is not None and row.value is not None:
                 self._settle(rows, at, row.value)

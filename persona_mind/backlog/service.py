@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from persona_hooks.errors import InvalidError, NotFoundError, PersonaError, UncertainError
+from persona_hooks.errors import InvalidError, NotFoundError, PersonaError, RefusedError, UncertainError
 from persona_hooks.speech import phrase
 from persona_mind.backlog import transitions
 from persona_mind.backlog.files import BacklogFiles
@@ -21,7 +21,7 @@ from persona_mind.kernel.erased import Erased
 from persona_mind.kernel.rowfields import LIFE_HOURS, MAX_TEXT, units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
     from datetime import datetime
 
     from persona_mind.backlog.transitions import Pair
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from persona_mind.kernel.clock import Now
     from persona_mind.kernel.scope import Project, Scope
     from persona_store.admission import Admitted
-    from persona_store.document import Document
+    from persona_store.document import Document, Row, Snapshot
     from persona_store.transaction import Profile
 
 
@@ -120,20 +120,32 @@ class Backlog:
         now = self.now()
         document = self._document(scope.project)
         item = _item(scope, draft, now)
-        if draft.insist:
-            self.erased.require_finished(item.text)
-        else:
-            self.erased.require(item.text, item.tags)
         change = transitions.Add(document, item, now, draft.again)
-        self.files.profile.update(document, change, check=permit)
+
+        def added(snapshot: Snapshot[Item]) -> Sequence[Row[Item]]:
+            # Under the lock that an erasure waits for: it finds the item, or the item finds the tombstone.
+            if draft.insist:
+                self.erased.require_finished(item.text, item.tags)
+            else:
+                self.erased.require(item.text, item.tags)
+            return change(snapshot)
+
+        self.files.profile.update(document, added, check=permit)
         if draft.insist:
-            self._insist(item, permit)
+            self._insist(document, change.result, permit)
         return Queued(change.result, change.refreshed)
 
-    def _insist(self, item: Item, permit: Permit) -> None:
+    def _insist(self, document: Document[Item], item: Item, permit: Permit) -> None:
         try:
             with self.files.profile.transaction(permit) as transaction:
-                self.erased.lift(transaction, item.text, item.tags)
+                # Somebody may have begun to erase it since, who then has the last word.
+                self.erased.require_finished(item.text, item.tags)
+                if any(one.id == item.id and one.key == item.key for one in document.read().values):
+                    self.erased.lift(transaction, item.text, item.tags)
+                    return
+            self.erased.require(item.text, item.tags)
+        except RefusedError:
+            raise
         except PersonaError as error:
             raise UncertainError(
                 phrase("It is queued, but it still counts as erased: saying it again will be refused."),
@@ -152,10 +164,20 @@ class Backlog:
         return self._move(scope, handle, permit, lambda item: transitions.taken(item, scope.segment, now))
 
     def close(self, scope: Scope, handle: str, state: State, note: Admitted | None, permit: Permit) -> Moved:
-        """Note that an item is done, or was dropped; as ``take``."""
+        """Note that an item is done, or was dropped; as ``take``.
+
+        Raises:
+            RefusedError: Also where the note was erased for good.
+        """
         now = self.now()
         said = note if note is not None and note.text.strip() else None
-        return self._move(scope, handle, permit, lambda item: transitions.closed(item, state, said, now))
+
+        def closed(item: Item) -> Item:
+            if said is not None:
+                self.erased.require(said.text)
+            return transitions.closed(item, state, said, now)
+
+        return self._move(scope, handle, permit, closed)
 
     def snooze(self, scope: Scope, handle: str, due: datetime, permit: Permit) -> Moved:
         """Give an item another deadline; as ``take``."""

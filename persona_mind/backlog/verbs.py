@@ -15,7 +15,7 @@ from persona_mind.backlog.outcomes import Added, Listed, Shifted
 from persona_mind.backlog.params import SNOOZE_SECONDS, Add, Done, Drop, List, Snooze, Take, deadline, limit
 from persona_mind.backlog.service import Draft
 from persona_mind.kernel import clock
-from persona_mind.kernel.admitting import admitted
+from persona_mind.kernel.admitting import admitted, may_wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,10 +64,10 @@ class BacklogVerbs:
         """Admit every text, then queue the item."""
         scope, permit = self.access.enter(call)
         now = self.backlog.now()
-        if not params.insist:
-            # Before a stranger's words are held for a person: what was erased is not kept in quarantine either.
+        if not params.insist and may_wait(call.origin):
+            # As in memory.remember: what was erased is not kept in quarantine either.
             self.backlog.erased.require(params.text, params.tags)
-        elif call.origin != "user":
+        elif params.insist and call.origin != "user":
             raise RefusedError(
                 phrase("Only a person takes back what was erased."), reason="not_a_person", field="insist"
             )
@@ -137,6 +137,8 @@ class BacklogVerbs:
 
     def _close(self, call: Call, handle: str, state: State, note: str | None) -> Shifted:
         scope, permit = self.access.enter(call)
+        if note is not None and may_wait(call.origin):
+            self.backlog.erased.require(note)
         said = None if note is None else admitted(note.strip(), call.origin, "note")
         return self._shifted(call, self.backlog.close(scope, handle, state, said, permit))
 

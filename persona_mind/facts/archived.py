@@ -10,7 +10,7 @@ from persona_hooks.errors import InvalidError
 from persona_hooks.speech import phrase
 from persona_mind.facts.merge import Merge, identity
 from persona_mind.facts.model import TIERS, Fact, LongFact, Tier, WorkingFact
-from persona_mind.kernel.intake import ORIGIN, ruling, strings
+from persona_mind.kernel.intake import ORIGIN, strings
 from persona_mind.kernel.parts import Leaf
 from persona_mind.kernel.scope import SHARED_SEGMENT
 from persona_store import jsontext
@@ -71,10 +71,8 @@ class FactsPart:
             fact = document.codec.decode(raw)
             if fact is not None:
                 coming.append(Coming(phrase("entry {number}", number=number), fact, raw))
-            elif (found := ruling(("row", text) for text in strings(jsontext.decode_row(raw)))).word == "admitted":
+            elif intake.admits(phrase("entry {number}", number=number), raw):
                 opaque.append(Row(raw, None))
-            else:
-                intake.tally.refuse(phrase("entry {number}", number=number), f"{found.field}: {found.rule}")
         intake.tally.found += len(leaf.rows) - len(coming)
         take_in(self._files, tier, document, coming, intake)
         if opaque and not intake.rehearse:
@@ -146,11 +144,12 @@ def take_in(
         intake.write(rows, lambda part: _put(files, document, part, intake))
 
 
-def _put(files: FactFiles, document: Document[Fact], rows: Sequence[Row[Fact]], intake: Intake) -> tuple[int, int]:
-    change = Merge(document, rows)
+def _put(files: FactFiles, document: Document[Fact], rows: Sequence[Row[Fact]], intake: Intake) -> tuple[int, int, int]:
     with files.profile.transaction(intake.permit) as transaction:
+        # Once more under the lock: an erasure may have begun since they were judged.
+        change = Merge(document, intake.erased.without(rows))
         transaction.update(document, change)
-    return change.added, change.renewed
+    return change.added, change.renewed, len(rows) - len(change.coming)
 
 
 def _brought(fact: Fact, intake: Intake) -> Fact:

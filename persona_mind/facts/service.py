@@ -116,9 +116,9 @@ class Facts:
         fact = _fact(scope, draft, now, labels.host(self._host) or None)
         with self.files.profile.transaction(permit) as transaction:
             if draft.insist:
-                self.erased.require_finished(fact.text)
+                self.erased.require_finished(fact.text, (fact.source, *fact.tags))
             else:
-                self.erased.require(fact.text, fact.tags)
+                self.erased.require(fact.text, fact.tags, (fact.source,))
             old = self._superseded(scope, draft.supersedes)
             if any(held.fact.key == fact.key for held in old):
                 # The same fact said again, perhaps for another tier: it replaces no other one.
@@ -149,7 +149,7 @@ class Facts:
 
         Raises:
             NotFoundError, RefusedError: The id names no working fact, several, or another persona's; home is
-                no project.
+                no project; or its text is being erased.
             UncertainError: It was written for good, but the working row could not be removed.
         """
         if tier == "project":
@@ -163,6 +163,8 @@ class Facts:
                     phrase("Only a working fact can be promoted; this one is kept already."), reason="not_working"
                 )
             source = _changeable(working, scope)[0]
+            # An erasure that has passed the place where it comes to stand would not see it there.
+            self.erased.require(source.fact.text, source.fact.tags, (source.fact.source,))
             saved = self._record(transaction, scope, tier, _promoted(source.fact, tier, now))
             self._retire(transaction, scope, [source], after=saved)
         return saved
@@ -179,7 +181,7 @@ class Facts:
 
     def _insist(self, transaction: Transaction, fact: Fact) -> None:
         try:
-            self.erased.lift(transaction, fact.text, fact.tags)
+            self.erased.lift(transaction, fact.text, fact.tags, (fact.source,))
         except PersonaError as error:
             raise UncertainError(
                 phrase("It is kept, but it still counts as erased: saying it again will be refused."),

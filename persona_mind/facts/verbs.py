@@ -74,7 +74,7 @@ class MemoryVerbs:
         if not params.insist and may_wait(call.origin):
             # Before a stranger's words are held for a person: what was erased is not kept in quarantine either. All
             # words are asked about once more when they are written.
-            self.facts.erased.require(params.text, params.tags)
+            self.facts.erased.require(params.text, params.tags, (params.source,))
         elif params.insist and call.origin != "user":
             raise RefusedError(
                 phrase("Only a person takes back what was erased."), reason="not_a_person", field="insist"

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from persona_hooks.errors import RefusedError
 from persona_hooks.speech import phrase
 from persona_mind.kernel.identity import Key, key, normal_text, semantic
 from persona_mind.kernel.kinds import KINDS
-from persona_store.tombstones import Tombstones
+from persona_store.jsontext import decode_row
+from persona_store.tombstones import LONG_ENOUGH, Tombstones
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from persona_store.document import Row
     from persona_store.transaction import Profile, Transaction
+
+T = TypeVar("T")
 
 BACKLOG: Final = "backlog"
 """What stands in an item's identity where a fact has its kind."""
+_WORDS: Final = ("text", "note", "source")
+"""The fields in which a text counts however short it is."""
 ERASED: Final = "erased"
 """The reason of a refusal that only a person who insists can lift."""
 
@@ -28,24 +34,37 @@ class Erased:
         self._profile = profile
         self._tombstones = Tombstones(profile)
 
-    def stands(self, text: str, tags: Iterable[str] = ()) -> bool:
-        """Return whether this text was erased, with these tags or without any.
+    def stands(self, text: str, tags: Iterable[str] = (), beside: Iterable[str | None] = ()) -> bool:
+        """Return whether this text was erased, with these tags or without any, or one that comes along with it.
 
         The kind does not matter: other programs have other kinds, and a person who erased a text meant the text.
+
+        Args:
+            text: The main text.
+            tags: Its tags; each counts as a text of its own, too, if it is long enough to be none that others use.
+            beside: Its source or note.
 
         Raises:
             CorruptError: There are tombstones, but the key to read them is gone.
         """
-        return self._tombstones.any_stands(_stones(text, tags))
+        return self._tombstones.any_stands(_all_stones(text, list(tags), beside))
 
-    def require(self, text: str, tags: Iterable[str] = ()) -> None:
-        """Refuse a text that was erased.
+    def stands_in(self, raw: bytes) -> bool:
+        """Return whether a row holds a text that was erased, in whatever field; as ``stands``."""
+        return self._tombstones.any_stands(_stones_in(raw))
+
+    def without(self, rows: Sequence[Row[T]]) -> list[Row[T]]:
+        """Return the rows of which none holds a text that was erased; as ``stands``."""
+        return [row for row in rows if not self.stands_in(row.raw)]
+
+    def require(self, text: str, tags: Iterable[str] = (), beside: Iterable[str | None] = ()) -> None:
+        """Refuse a text that was erased, alone or with what comes along with it; see ``stands``.
 
         Raises:
             RefusedError: It was; its reason is ``ERASED``.
             CorruptError: As ``stands``.
         """
-        if self.stands(text, tags):
+        if self.stands(text, tags, beside):
             raise RefusedError(
                 phrase(
                     "This was erased for good, so it is not taken in again. A person who wants it back says so: "
@@ -55,7 +74,7 @@ class Erased:
                 field="text",
             )
 
-    def require_finished(self, text: str) -> None:
+    def require_finished(self, text: str, beside: Iterable[str | None] = ()) -> None:
         """Refuse a text that is just being erased, whoever insists: finishing that would take it away again.
 
         Raises:
@@ -64,20 +83,20 @@ class Erased:
         """
         from persona_mind.kernel.unfinished import Plan  # noqa: PLC0415 - few insist
 
-        said = normal_text(text)
-        if any(said == normal_text(going) for begun in Plan(self._profile).begun() for going in begun.texts):
+        said = {normal_text(one) for one in (text, *beside) if one}
+        if any(normal_text(going) in said for begun in Plan(self._profile).begun() for going in begun.texts):
             raise RefusedError(
                 phrase("This is still being erased. Erase it once more, which finishes that; then say it again."),
                 reason="erasing",
                 field="text",
             )
 
-    def lift(self, transaction: Transaction, text: str, tags: Iterable[str] = ()) -> bool:
+    def lift(
+        self, transaction: Transaction, text: str, tags: Iterable[str] = (), beside: Iterable[str | None] = ()
+    ) -> bool:
         """Let a text come in again, since its person insists; return whether it had been erased."""
-        standing = [stone for stone in _stones(text, tags) if self._tombstones.stands(stone)]
-        for stone in standing:
-            self._tombstones.lift(transaction, stone)
-        return bool(standing)
+        stones = dict.fromkeys(_all_stones(text, list(tags), beside))
+        return bool([stone for stone in stones if self._tombstones.lift(transaction, stone)])
 
 
 def stone(text: str) -> str:
@@ -95,6 +114,29 @@ def stone_of_row(row: Mapping[str, Any]) -> str | None:
     arguments = row.get("arguments")
     text = arguments.get("text") if isinstance(arguments, dict) else row.get("text")
     return stone(text) if isinstance(text, str) else None
+
+
+def _all_stones(text: str, tags: list[str], beside: Iterable[str | None]) -> Iterator[str]:
+    yield from _stones(text, tags)
+    for one in (*(tag for tag in tags if len(tag.strip()) >= LONG_ENOUGH), *beside):
+        if one:
+            yield from _stones(one, ())
+
+
+def _stones_in(raw: bytes) -> Iterator[str]:
+    """Yield what the tombstones of a row's texts would be made of. Nothing is decoded before somebody asks."""
+    from persona_mind.kernel.intake import strings  # noqa: PLC0415 - few commands take rows in
+
+    row = decode_row(raw)
+    fields = row if isinstance(row, dict) else {}
+    tags = fields.get("tags")
+    words = [word for word in (tags if isinstance(tags, list) else ()) if isinstance(word, str)]
+    named = [value for value in map(fields.get, _WORDS) if isinstance(value, str)]
+    for text in named:
+        yield from _stones(text, words)
+    for text in strings(row):
+        if len(text.strip()) >= LONG_ENOUGH:
+            yield from _stones(text, ())
 
 
 def _stones(text: str, tags: Iterable[str]) -> Iterator[str]:

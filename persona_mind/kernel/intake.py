@@ -13,6 +13,8 @@ from persona_hooks.errors import PersonaError, UncertainError
 from persona_hooks.speech import phrase
 from persona_mind.kernel import labels
 from persona_mind.kernel.admitting import QUARANTINED
+from persona_store.jsontext import decode_row
+from persona_store.tombstones import LONG_ENOUGH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,8 +138,9 @@ class Intake:
             label: The segment of the persona that it says it is of.
         """
         every = list(texts)
-        if self.erased.stands(every[0][1], tags):
-            self.tally.refuse(where, phrase("it was erased here"))
+        beside = [text for name, text in every[1:] if name in {"source", "note"} or len(text) >= LONG_ENOUGH]
+        if self.erased.stands(every[0][1], tags, beside):
+            self.erased_here(where)
             return None
         if label and (rule := labels.broken(label)):
             self.tally.refuse(where, phrase("persona: {rule}", rule=rule))
@@ -147,6 +150,20 @@ class Intake:
             self.tally.refuse(where, f"{found.field}: {found.rule}")
             return None
         return found
+
+    def admits(self, where: str, raw: bytes) -> bool:
+        """Return whether a row that this release cannot read may come in as it is; count it where it may not."""
+        if self.erased.stands_in(raw):
+            self.erased_here(where)
+            return False
+        found = ruling(("row", text) for text in strings(decode_row(raw)))
+        if found.word != "admitted":
+            self.tally.refuse(where, f"{found.field}: {found.rule}")
+        return found.word == "admitted"
+
+    def erased_here(self, where: str) -> None:
+        """Count an entry that stays out since it was erased."""
+        self.tally.refuse(where, phrase("it was erased here"))
 
     def hold(self, where: str, found: Ruling, verb: str, arguments: Mapping[str, Any]) -> None:
         """Let an entry wait for a person: the call that would write it is made, and refused."""
@@ -170,8 +187,8 @@ class Intake:
         else:
             self.tally.fail(where, answer.why)
 
-    def write(self, rows: Sequence[T], put: Callable[[Sequence[T]], tuple[int, int]]) -> None:
-        """Write rows a chunk at a time; ``put`` returns how many were added and how many renewed.
+    def write(self, rows: Sequence[T], put: Callable[[Sequence[T]], tuple[int, int, int]]) -> None:
+        """Write rows a chunk at a time; ``put`` returns how many were added, were renewed, had been erased by then.
 
         Once something stands in the way, the rest is counted as failed; what went in before stays.
 
@@ -181,7 +198,7 @@ class Intake:
         for start in range(0, len(rows), CHUNK):
             part = rows[start : start + CHUNK]
             try:
-                added, renewed = put(part)
+                added, renewed, erased = put(part)
             except UncertainError:
                 raise
             except PersonaError as error:
@@ -189,7 +206,8 @@ class Intake:
                 return
             self.tally.added += added
             self.tally.renewed += renewed
-            self.tally.known += len(part) - added - renewed
+            self.tally.refused += erased
+            self.tally.known += len(part) - added - renewed - erased
 
 
 def ruling(texts: Iterable[tuple[str, str]]) -> Ruling:

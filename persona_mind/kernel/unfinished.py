@@ -20,9 +20,7 @@ from persona_store import commit, files, syncfiles
 from persona_store.oserrors import storage_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from persona_store.transaction import Profile
+    from persona_store.transaction import Profile, Transaction
 
 FILE: Final = "erasing.plan"
 _MAX_BYTES: Final = 16 * 1024 * 1024
@@ -69,10 +67,10 @@ class Plan:
                 path=os.fspath(self.profile.root / FILE),
             ) from None
 
-    def add(self, new: Begun, check: Callable[[], None] | None = None) -> None:
+    def add(self, transaction: Transaction, new: Begun) -> None:
         """Write down that an erasure begins; durable when this returns."""
-        with self.profile.transaction(check):
-            self._write([*(old for old in self.begun() if old.id != new.id), new])
+        del transaction  # Holding it is what keeps others out.
+        self._write([*(old for old in self.begun() if old.id != new.id), new])
 
     def drop(self, done: Begun) -> None:
         """Take note that an erasure is complete; durable when this returns."""

@@ -164,28 +164,26 @@ class Mover:
                     "{path}: {number} entries cannot be read and stay there", path=source.path, number=snapshot.invalid
                 )
             )
-        kept: list[Row[Any]] = []
-        for row in snapshot.rows:
-            if row.value is not None and self._erased.stands(row.value.text, row.value.tags):
-                moved.erased += 1
-            elif row.value is not None:
-                kept.append(row)
-        return kept
+        return [row for row in snapshot.rows if row.value is not None]
 
     def _merge(self, source: Source, rows: list[Row[Any]], moved: Moved, permit: Permit) -> int:
         files = self._facts.files if source.kind != "backlog" else self._backlog.files
         document: Document[Any] = files.named(source.destination)
         coming = [_present(document, row) for row in rows]
         change: FactMerge | ItemMerge
+        # What was erased is left out under the lock of the write, since an erasure may begin at any time.
         if source.kind == "backlog":
-            change = ItemMerge(document, coming, self._backlog.now())
+            change = ItemMerge(document, coming, self._backlog.now(), self._erased.without)
             self._profile.update(document, change, check=permit, timeout=PATIENCE)
+            erased = change.erased
         else:
-            change = FactMerge(document, coming)
             with self._profile.transaction(permit, PATIENCE) as transaction:
+                change = FactMerge(document, self._erased.without(coming))
                 transaction.update(document, change)
+            erased = len(coming) - len(change.coming)
         came = change.added + change.renewed
-        moved.known += len(rows) - came
+        moved.erased += erased
+        moved.known += len(rows) - came - erased
         return came
 
     def rename(self, relative: str, old: str, new: str, permit: Permit) -> int:

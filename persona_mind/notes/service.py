@@ -115,7 +115,7 @@ class Notes:
         if not wanted:
             raise InvalidError(phrase("text: there is nothing to note in it."), field="text")
         if self._erased is not None:
-            self._erased.require(text)
+            self._erased.require(text, (), (source,))
         within("note_text", units(text))
         within("note_source", units(source))
 

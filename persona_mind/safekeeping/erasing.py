@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import RefusedError
 from persona_hooks.speech import phrase
-from persona_mind.kernel.erased import stone, stone_of_id
+from persona_mind.kernel.erased import stone, stone_of_id, stone_of_row
 from persona_mind.kernel.unfinished import Begun, Plan
 from persona_mind.safekeeping.naming import holding, says_the_same
 from persona_store.oserrors import partly
@@ -82,6 +82,24 @@ class Erasing:
             RefusedError: Other memories contain the words, and nobody asked for these to go; nothing was changed.
             UncertainError, StorageError, BusyError: It is finished by erasing again, or at the next quiet moment.
         """
+        begun = self._begin(named, permit, everywhere=everywhere)
+        with partly():
+            return self._run(begun, outside, permit)
+
+    def _begin(self, named: Named, permit: Permit, *, everywhere: bool) -> Begun:
+        """Let nobody say the words again, and write down what is to go.
+
+        In one transaction: whatever is acknowledged before it is seen here, and whatever comes later is refused, or
+        is none of what goes.
+        """
+        with self.profile.transaction(permit) as transaction:
+            begun = self._planned(named, everywhere=everywhere)
+            Tombstones(self.profile).add(transaction, begun.keys, instant(self.profile.now()))
+            with partly():
+                Plan(self.profile).add(transaction, begun)
+        return begun
+
+    def _planned(self, named: Named, *, everywhere: bool) -> Begun:
         from persona_store.erase import Target  # noqa: PLC0415 - few commands erase
 
         words = Target(named.texts, ())
@@ -93,31 +111,17 @@ class Erasing:
         ids = dict.fromkeys((*sorted(named.ids), *(row.id for row in found if row.id)))
         keys = {stone(text) for text in (*texts, *(row.text for row in found if row.text))}
         keys |= {stone_of_id(handle) for handle in ids}
-        begun = Begun(id=named.id, texts=tuple(texts), keys=tuple(sorted(keys)), ids=tuple(ids))
-        self._begin(begun, permit)
-        with partly():
-            return self._run(begun, outside, permit)
-
-    def _begin(self, begun: Begun, permit: Permit) -> None:
-        """Let nobody say the words again, and then write down what is to go.
-
-        In this order, since finishing it later must not take away what was said in between.
-        """
-        with self.profile.transaction(permit) as transaction:
-            Tombstones(self.profile).add(transaction, begun.keys, instant(self.profile.now()))
-        with partly():
-            Plan(self.profile).add(begun, permit)
+        return Begun(id=named.id, texts=tuple(texts), keys=tuple(sorted(keys)), ids=tuple(ids))
 
     def finish(self) -> int:
-        """Complete every erasure that was interrupted; return how many there were.
+        """Complete every erasure that was interrupted; return how many were.
+
+        What was said since it began stays, even where it contains the words: only what a tombstone refuses goes.
 
         Raises:
             PersonaError: One cannot be completed yet.
         """
-        begun = Plan(self.profile).begun()
-        for one in begun:
-            self._run(one, (), None)
-        return len(begun)
+        return sum(self._run(one, (), None).complete for one in Plan(self.profile).begun())
 
     def _run(self, begun: Begun, outside: Iterable[Path], permit: Permit | None) -> Erased:
         from persona_mind.meaning.files import VectorFiles  # noqa: PLC0415 - few commands erase
@@ -129,15 +133,15 @@ class Erasing:
                 # Its logs have locks of their own, and their previous versions go with those of all documents.
                 dropped = self.recorder.drop(begun.ids, permit)
             with partly() if dropped else nullcontext():
-                done = erase(
-                    self.profile, Target(begun.texts, begun.keys), places=places, outside=outside, check=permit
-                )
+                target = Target(begun.texts, begun.keys, stone_of_row)
+                done = erase(self.profile, target, places=places, outside=outside, check=permit)
         finally:
             self.forget(begun.texts)
         with partly():
             # After the documents: whatever is read from now on is read from what stands there.
             vectors = VectorFiles(self.profile).drop(begun.texts)
-            Plan(self.profile).drop(begun)
+            if done.complete:
+                Plan(self.profile).drop(begun)
         return replace(done, changed=(*done.changed, *vectors))
 
 

@@ -371,8 +371,10 @@ def test_a_refusal_before_anything_went_leaves_no_erasure_behind(
 
 def test_the_note_of_an_unfinished_erasure_is_no_copy_of_the_text(mind: Mind, profile: Path) -> None:
     begun = unfinished.Begun(id="x", texts=(PRIVATE,), keys=("k",), ids=())
-    notes = unfinished.Plan(mind._plugin.services.facts.files.profile)
-    notes.add(begun)
+    files = mind._plugin.services.facts.files.profile
+    notes = unfinished.Plan(files)
+    with files.transaction() as transaction:
+        notes.add(transaction, begun)
 
     assert notes.begun() == [begun]
     assert holding(profile) == []
