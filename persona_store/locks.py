@@ -99,9 +99,13 @@ class _Held(threading.local):
 
 
 class _Taking(threading.local):
-    """One lock object a thread and path, and what its signing came to; making one anew each time is slow."""
+    """One lock object a thread and path, and what its signing came to; making one anew each time is slow.
+
+    A forked child must not use its parent's, so each belongs to one process.
+    """
 
     def __init__(self) -> None:
+        self.process = os.getpid()
         self.locks: dict[Path, BaseFileLock] = {}
         self.holds: dict[Path, Hold] = {}
 
@@ -257,6 +261,8 @@ class Locks:
     def _lock(self, path: Path) -> BaseFileLock:
         from filelock import FileLock  # noqa: PLC0415 - reading needs no locks, and this import is slow
 
+        if self._taking.process != os.getpid():
+            self._taking = _Taking()
         lock = self._taking.locks.get(path)
         if lock is None:
             lock = self._taking.locks[path] = FileLock(

@@ -184,6 +184,28 @@ def test_a_child_that_ends_does_not_free_its_parents_lock(tmp_path: Path) -> Non
         assert child(intrude).value == "kept out"
 
 
+def test_a_child_takes_locks_of_its_own_where_its_parent_took_them_before(tmp_path: Path) -> None:
+    mine, document = store(tmp_path)
+
+    def remember(text: str, timeout: float = 10.0) -> None:
+        with mine.transaction(timeout=timeout) as transaction:
+            transaction.update(document, adding(document, text))
+
+    def forked(text: str, timeout: float = 10.0) -> str:
+        return child(lambda: remember(text, timeout)).word
+
+    remember("parent")
+    assert forked("child") == "acknowledged"
+    with mine.transaction() as transaction:
+        assert forked("too early", 0.05) == "BusyError"
+        assert child(lambda: forked("too early", 0.05)).value == "BusyError"
+        assert transaction.update(document, adding(document, "still mine")).changed
+    assert child(lambda: forked("grandchild")).value == "acknowledged"
+    remember("parent again")
+
+    assert ids(tmp_path) == ["parent", "child", "still mine", "grandchild", "parent again"]
+
+
 ME = holders.this_process()
 DEAD = replace(ME, pid=2**22 + 5)
 
