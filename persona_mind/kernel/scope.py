@@ -96,12 +96,13 @@ def segment(persona: str | None) -> str:
 
 def canonical(path: Path) -> Path:
     """Return the path's one true form: absolute, links resolved, NFC, in lower case on Windows."""
-    return _canonical(path if path.is_absolute() else path.absolute())
+    # Links are followed each time: one may lead elsewhere tomorrow, and another project's memory is not to come along.
+    return _spelled(os.path.realpath(os.path.abspath(path)))  # noqa: PTH100
 
 
 @lru_cache(maxsize=256)
-def _canonical(path: Path) -> Path:
-    real = unicodedata.normalize("NFC", os.path.realpath(os.path.abspath(path)))  # noqa: PTH100
+def _spelled(path: str) -> Path:
+    real = unicodedata.normalize("NFC", path)
     return Path(real.lower() if os.name == "nt" else real)
 
 

@@ -120,6 +120,20 @@ def test_a_link_to_a_project_is_that_project(project: Path, home: Path) -> None:
     assert find_project(link, home) == find_project(project, home)
 
 
+def test_a_link_that_leads_elsewhere_since_is_the_other_project(opened: Open, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+    link = tmp_path / "current"
+    link.symlink_to(tmp_path / "one")
+    opened(cwd=link).remember("The first of them listens on port 5433.", scope="project")
+
+    link.unlink()
+    link.symlink_to(tmp_path / "two")
+
+    assert opened(cwd=link).recall("Which port?").count == 0
+    assert opened(cwd=tmp_path / "one").recall("Which port?").count == 1
+
+
 def test_a_repository_that_is_hidden_is_a_project_like_any_other(opened: Open, home: Path) -> None:
     hidden = home / ".dotfiles"
     (hidden / ".git").mkdir(parents=True)
