@@ -5,7 +5,8 @@
     python -m benchmarks.crash --only verbs --verbs memory.erase
 
 Parts that need root, strace or loop devices are passed over with a reason where those are missing. PERSONA_TEST_JOBS
-says how many processes share the points of a battery, PERSONA_TEST_SEEDS how many seeds are lived through.
+says how many processes share the points of a battery, PERSONA_TEST_SHARES how many eighths of these are taken, and
+PERSONA_TEST_SEEDS how many seeds are lived through.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ WANTED: list[str] = []
 """The verbs that are injured; none named means all."""
 SHARES = 8
 """Into how many shares the points of one operation are cut."""
+TAKEN = min(SHARES, int(os.environ.get("PERSONA_TEST_SHARES", str(SHARES))))
+"""How many of these are taken; fewer give each n-th point of all kinds."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,9 @@ def verbs() -> Iterator[Line]:
 
 
 def _injured(names: Sequence[str], *, verbs: bool) -> Iterator[Line]:
-    shares = [Share(name, first, SHARES, verbs) for name in names for first in range(SHARES)]
+    shares = [Share(name, first, SHARES, verbs) for name in names for first in range(TAKEN)]
     reports = {name: Report(name) for name in names}
-    seconds, left = dict.fromkeys(names, 0.0), dict.fromkeys(names, SHARES)
+    seconds, left = dict.fromkeys(names, 0.0), dict.fromkeys(names, TAKEN)
     for share, done in spread(take, shares, JOBS, "verbs injured" if verbs else "operations injured"):
         reports[share.name].add(done.report)
         seconds[share.name] += done.seconds
@@ -80,7 +83,8 @@ def _injured(names: Sequence[str], *, verbs: bool) -> Iterator[Line]:
 
 def _line_of(report: Report, seconds: float) -> Line:
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(report.kinds.items()))
-    return Line(f"injured: {report.operation}", report.points, report.violations, f"{seconds:.0f} s: {kinds}")
+    taken = "" if TAKEN == SHARES else f", {TAKEN} of {SHARES} points"
+    return Line(f"injured: {report.operation}", report.points, report.violations, f"{seconds:.0f} s{taken}: {kinds}")
 
 
 def power() -> list[Line]:
