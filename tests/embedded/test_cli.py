@@ -31,7 +31,7 @@ PRINTING = (
     "backup",
     "restore",
 )
-COMMANDS = (*PRINTING, "stdio", "mcp")
+COMMANDS = (*PRINTING, "hook", "stdio", "mcp")
 
 
 def settings(agent_dir: Path, url: str) -> None:
