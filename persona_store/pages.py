@@ -118,13 +118,16 @@ class Rows(Sequence["Row[T_co]"]):
     def change(self: Rows[T], change: Callable[[Page[T]], tuple[Row[T], ...]]) -> Rows[T]:
         """Return what becomes of these rows a page at a time; a page that gives back its own rows is shared."""
         pages: list[Page[T]] = []
+        shrank = False
         for page in self.pages:
             rows = change(page)
-            if rows is page.rows or rows == page.rows:
-                pages.append(page)
-            elif rows and pages and len(pages[-1].rows) + len(rows) <= PAGE:
-                # A page that shrank joins the one before it, so that removing rows leaves no crowd of small pages.
+            before, shrank = shrank, rows is not page.rows and rows != page.rows
+            if rows and pages and (before or shrank) and len(pages[-1].rows) + len(rows) <= PAGE:
+                # A page that shrank joins its neighbours, so that removing rows leaves no crowd of small pages.
                 pages[-1] = Page(pages[-1].rows + rows)
+                shrank = True
+            elif not shrank:
+                pages.append(page)
             elif rows:
                 pages.append(Page(rows))
         return Rows(pages)

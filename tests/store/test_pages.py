@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from persona_store import jsontext
-from persona_store.pages import PAGE, Rows
+from persona_store.pages import PAGE, Page, Rows
 from persona_store.rows import Row, joined, pieces
 
 if TYPE_CHECKING:
@@ -139,3 +140,18 @@ def test_appending_for_ever_fills_pages_and_removing_leaves_no_crowd_of_small_on
     assert [len(page.rows) for page in rows.pages] == [PAGE] * 3
 
     assert [len(page.rows) for page in even(rows).pages] == [PAGE, PAGE // 2]
+
+
+def left(gone: set[bytes], page: Page[int]) -> tuple[Row[int], ...]:
+    return tuple(row for row in page.rows if row.raw not in gone)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_removing_page_by_page_leaves_no_crowd_of_small_ones_whichever_way(order: int) -> None:
+    rows = Rows.of(many(20 * PAGE))
+
+    for page in list(rows.pages)[::order]:
+        gone = {row.raw for row in page.rows[1:]}
+        rows = rows.change(partial(left, gone))
+
+    assert [len(page.rows) for page in rows.pages] == [20]
