@@ -46,9 +46,10 @@ class Record:
         kept = without(living(snapshot.rows, self.now), self.retired)
         self.result, self.again = self.new, False
         for page, place, old in self._same(kept):
-            self.result, self.again = refreshed(old, self.new), True
-            row = kept.pages[page].rows[place]
-            return kept.replace(page, place, self.document.revise(row, self.result))
+            row = self.document.revise(kept.pages[page].rows[place], refreshed(old, self.new))
+            # What a copy has worked out of its former fields is not to be relied on, so the fact is read back.
+            self.result, self.again = row.value or self.new, True
+            return kept.replace(page, place, row)
         return kept.append(self.document.row(self.new))
 
     def _same(self, rows: Rows[Fact]) -> Iterator[tuple[int, int, Fact]]:

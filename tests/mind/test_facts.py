@@ -8,6 +8,8 @@ import pytest
 
 from persona_hooks.errors import CapacityError, InvalidError, NotFoundError, PersonaError, RefusedError
 from persona_mind.facts.params import limit
+from persona_mind.facts.service import Facts, Saved
+from persona_mind.kernel import clock as clock_module
 from persona_mind.kernel.identity import content_id, key
 from tests.mind.test_identity import old_form
 
@@ -267,6 +269,23 @@ def test_a_shared_id_names_nobody_until_only_one_is_left(mind: Mind, private: Pa
     assert mind.forget(str(usable[0])).removed == 1
     assert mind.forget(older).removed == 1
     assert mind.recall().total == 0
+
+
+def test_what_is_said_again_is_told_as_it_stands_in_its_file(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved: list[Saved] = []
+    real = Facts.remember
+
+    def remember(*arguments: Any) -> Saved:  # noqa: ANN401 - passed through
+        saved.append(real(*arguments))
+        return saved[-1]
+
+    monkeypatch.setattr(Facts, "remember", remember)
+    for hours in (48, 1):
+        mind.remember("The build is red.", scope="stm", ttl_hours=hours)
+
+    first, again = saved
+    assert again.again
+    assert again.fact.expires == first.fact.expires == clock_module.parse(again.fact.expires_at or "")
 
 
 def test_saying_one_of_two_facts_with_a_shared_id_again_leaves_the_other(mind: Mind, private: Path) -> None:
