@@ -203,6 +203,7 @@ class Services:
 
     def _erased(self, texts: tuple[str, ...]) -> None:
         """Let go of what is kept in memory of facts, and of all that was made of texts that were erased."""
+        self.profile.forget()
         self.views.forget()
         if texts and self.made("sessions"):
             self.sessions.forget()

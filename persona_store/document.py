@@ -52,6 +52,12 @@ class Document(Generic[T]):
         self.family = family_of(relative)
         """Which locks it belongs to; its place decides."""
         self._cached: _Cached[T] | None = None
+        self._forgotten = 0
+
+    def forget(self) -> None:
+        """Let go of the version kept in memory, and of one that is just being read."""
+        self._forgotten += 1
+        self._cached = None
 
     @property
     def backup_name(self) -> str:
@@ -117,7 +123,7 @@ class Document(Generic[T]):
         stamp = directory.stamp(self.name)
         if stamp is None:
             return self._previous(directory, "missing")
-        cached = self._cached
+        forgotten, cached = self._forgotten, self._cached
         if cached is not None and cached.settled and cached.stamp == stamp:
             return cached.snapshot
         try:
@@ -130,7 +136,8 @@ class Document(Generic[T]):
         except DamageError as damage:
             reason = damage.reason
         else:
-            self._cached = _Cached(stamp, not stamp.is_young(), snapshot)
+            if forgotten == self._forgotten:
+                self._cached = _Cached(stamp, not stamp.is_young(), snapshot)
             return snapshot
         return self._previous(directory, reason)
 

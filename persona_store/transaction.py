@@ -116,6 +116,12 @@ class Profile:
             raise ValueError(f"{relative} is already a document of another kind")
         return cast("Document[T]", known)
 
+    def forget(self) -> None:
+        """Let go of every version kept in memory, so that nothing of what was erased stays there."""
+        for document in list(self._documents.values()):
+            if isinstance(document, Document):
+                document.forget()
+
     @contextlib.contextmanager
     def transaction(
         self, check: Callable[[], None] | None = None, timeout: float = DEFAULT_TIMEOUT

@@ -158,15 +158,20 @@ class Views:
         self._files = files
         self._meaning = meaning
         self._views: OrderedDict[tuple[object, ...], View] = OrderedDict()
+        self._forgotten = 0
         self._lock = threading.Lock()
 
     def view(self, scope: Scope, tiers: Iterable[Tier], now: datetime) -> View:
         """Return what the owner sees in ``tiers`` now. Reads only."""
         wanted = tuple(tier for tier in TIERS if tier in set(tiers))
+        forgotten = self._forgotten
         snapshots = [(tier, document.read()) for tier, document in self._files.documents(scope, wanted)]
         name = (scope.segment, scope.project.slug, wanted)
         with self._lock:
             known = self._views.get(name)
+            if forgotten != self._forgotten:
+                # What was read since may hold what was erased: it serves whoever read it, and is not kept.
+                return View(snapshots, now, self._meaning)
             if known is None or not known.holds(snapshots, now):
                 known = self._views[name] = View(snapshots, now, self._meaning)
             self._views.move_to_end(name)
@@ -177,6 +182,7 @@ class Views:
     def forget(self) -> None:
         """Let every view go, and every word that it was made of."""
         with self._lock:
+            self._forgotten += 1
             self._views.clear()
 
     def search(self, scope: Scope, tiers: Iterable[Tier], query: str, limit: int, now: datetime) -> Found:

@@ -174,6 +174,11 @@ class Recorder:
     def drop(self, ids: Collection[str], check: Permit | None = None) -> list[Path]:
         """Take ids out of every log, since what they named was erased; return the files that changed."""
         self.flush()
+        for running in list(self._running.values()):
+            # What a turn was given is explained by what stood there then, and written when the turn ends.
+            running.request = None
+            for handle in ids:
+                running.recalled.pop(handle, None)
         changed = []
         for document in map(self.document, self._segments()):
 
