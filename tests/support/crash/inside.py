@@ -139,9 +139,10 @@ def goes_on(
         first()
     found = []
     for plan in plans(list(shim.log), kinds):
-        error = _error_of(first, root, plan, lives_on=True)
-        if not isinstance(error, None | PersonaError | KeyboardInterrupt):
-            found.append(f"{plan}: {error!r}")
+        errors = _errors_of(first, root, plan, lives_on=True)
+        found += [
+            f"{plan}: {error!r}" for error in errors if not isinstance(error, None | PersonaError | KeyboardInterrupt)
+        ]
         after = _error_of(again, root, None, lives_on=True)
         if after is not None:
             found.append(f"{plan} ({shim.log[plan.at]}): the next call did not get in: {after!r}")
@@ -156,9 +157,10 @@ def _seeded(operation: Operation, root: Path) -> Path:
 
 def _faults(operation: Operation, root: Path, plan: Plan, name: str, states: tuple[object, object]) -> Iterator[str]:
     before, after = states
-    error = _error_of(partial(operation.run, root), root, plan)
-    if not isinstance(error, None | PersonaError | KeyboardInterrupt | Dead):
-        yield f"not an error of ours: {error!r}"
+    error, *others = _errors_of(partial(operation.run, root), root, plan)
+    for one in (error, *others):
+        if not isinstance(one, None | PersonaError | KeyboardInterrupt | Dead):
+            yield f"not an error of ours: {one!r}"
     state = operation.look(root)
     if not operation.legal(before, after, state):
         yield f"an illegal state: {state}"
@@ -177,12 +179,19 @@ def _faults(operation: Operation, root: Path, plan: Plan, name: str, states: tup
 def _error_of(
     work: Callable[[], object], root: Path, plan: Plan | None, *, lives_on: bool = False
 ) -> BaseException | None:
+    return _errors_of(work, root, plan, lives_on=lives_on)[0]
+
+
+def _errors_of(
+    work: Callable[[], object], root: Path, plan: Plan | None, *, lives_on: bool = False
+) -> list[BaseException | None]:
+    """Return what ended the work, None where nothing did, and behind it what ended the release of a lock."""
     try:
         with injured(root, plan, lives_on=lives_on):
             work()
     except BaseExceptionGroup as errors:
         # The library keeps what ended the body together with what ended the release.
-        return errors.exceptions[0]
+        return list(errors.exceptions)
     except BaseException as error:  # noqa: BLE001 - judged by the caller
-        return error
-    return None
+        return [error]
+    return [None]
