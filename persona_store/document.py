@@ -19,7 +19,6 @@ from persona_store.pages import Rows
 from persona_store.rows import Codec, Damage, ModelCodec, Row, Snapshot, pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 __all__ = ["Codec", "Damage", "Document", "ModelCodec", "Row", "Rows", "Snapshot"]
@@ -178,7 +177,7 @@ class Document(Generic[T]):
             raise self.corrupt(reason) from None
         except (files.OversizeError, DamageError):
             raise self.corrupt(reason) from None
-        damage = Damage(reason, lost_last_change=True)
+        damage = Damage(reason)
         return Snapshot(previous.rows, previous.sequence, previous.updated_at, exists=False, damage=damage)
 
     def corrupt(self, reason: str) -> CorruptError:
@@ -222,7 +221,7 @@ class Document(Generic[T]):
         # The stamp carries a mark of our own, so it tells later edits apart at once.
         self._cached = _Cached(stamp, settled=True, snapshot=snapshot, own=True) if stamp else None
 
-    def encode(self, rows: Sequence[Row[T]], sequence: int, updated_at: str) -> list[bytes]:
+    def encode(self, rows: Rows[T], sequence: int, updated_at: str) -> list[bytes]:
         """Return the pieces of the next version's bytes; pages of rows that stayed the same are not made again.
 
         Raises:
@@ -230,7 +229,7 @@ class Document(Generic[T]):
         """
         if len(rows) > MAX_ENTRIES:
             raise self._full(phrase("{number} entries", number=MAX_ENTRIES), len(rows))
-        encoded = pieces(Rows.of(rows), sequence, updated_at)
+        encoded = pieces(rows, sequence, updated_at)
         size = sum(map(len, encoded))
         if size > MAX_BYTES:
             raise self._full(phrase("{number} bytes", number=MAX_BYTES), size)

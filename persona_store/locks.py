@@ -42,7 +42,7 @@ class Rank(enum.IntEnum):
     """The order in which locks of one family are taken."""
 
     TRANSACTION = 1
-    HISTORY = 2
+    HISTORY = 2  # of receipts, which consolidation writes
     STORE = 3
 
 
@@ -65,14 +65,10 @@ class LockName(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A lock while it is held.
-
-    ``recovered`` names the earlier holder when that one died without letting go.
-    """
+    """A lock while it is held by a thread of a process."""
 
     path: Path
     descriptor: int
-    recovered: str | None
     process: int
 
     def check(self) -> None:
@@ -299,8 +295,7 @@ class Locks:
         if verdict != "clean":
             self._note(f"lock_{verdict}", path)
         _write_record(descriptor, me.record(), status.st_size)
-        recovered = str(holder or "an unknown process") if verdict != "clean" else None
-        self._taking.holds[path] = Hold(path, descriptor, recovered, me.pid)
+        self._taking.holds[path] = Hold(path, descriptor, me.pid)
 
 
 def _take(lock: BaseFileLock, timeout: float, cancelled: Callable[[], bool] | None) -> None:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from persona_store.document import Document, Snapshot
 
 T = TypeVar("T")
-Report = "Callable[[str, Path], None]"
 
 _HEAD_BYTES: Final = 512
 MAX_QUARANTINE: Final = 1000

@@ -31,13 +31,9 @@ class Row(Generic[T_co]):
 
 
 class Damage(NamedTuple):
-    """Why a live file could not be used, and what a snapshot was read from instead.
-
-    ``lost_last_change`` is true when the previous version had to be served, so that the newest change may be gone.
-    """
+    """Why a live file could not be used, so that the previous version was read: the newest change may be gone."""
 
     reason: str
-    lost_last_change: bool
 
 
 def joined(rows: Sequence[Row[object]]) -> bytes:

@@ -74,7 +74,10 @@ class Transaction:
 
     @contextlib.contextmanager
     def history(self, document: Document[T]) -> Iterator[None]:
-        """Hold the lock of a document's history of receipts, which comes before the document's own."""
+        """Hold the lock of a document's history of receipts, which comes before the document's own.
+
+        It is there for consolidation, whose receipts are not written yet, as is ``expect`` of the updates.
+        """
         name = LockName(Rank.HISTORY, document.family, document.relative)
         with self._profile.locks.hold(name, self._timeout, self._check):
             yield

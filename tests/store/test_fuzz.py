@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from persona_hooks.errors import CorruptError, PersonaError, UnsupportedVersionError
 from persona_store import jsontext
+from persona_store.pages import Rows
 from tests.support.crash.documents import Item, add, ids, store
 from tests.support.crash.fuzz import SEEDS, mutate
 
@@ -110,7 +111,7 @@ def test_what_is_written_is_what_is_read(
 
 @given(st.lists(st.builds(Item, id=st.text(min_size=1), text=st.text()), max_size=12))
 def test_values_come_back_as_they_were(document: Document[Item], items: list[Item]) -> None:
-    rows = tuple(document.row(item) for item in items)
+    rows = Rows.of(document.row(item) for item in items)
     data = b"".join(document.encode(rows, 1, "2026-03-02T09:30:00.000Z"))
 
     assert list(document.parse(data).values) == items

@@ -87,7 +87,7 @@ MUTANTS = (
         "locks",
         "            _take(lock, timeout, _canceller(check, stopped))\n",
         "            opened = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)\n"
-        "            self._taking.holds[path] = Hold(path, opened, None, os.getpid())\n",
+        "            self._taking.holds[path] = Hold(path, opened, os.getpid())\n",
     ),
     Mutant(
         "read outside the lock",
