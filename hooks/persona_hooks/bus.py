@@ -75,7 +75,8 @@ class Bus:
         A provider that returns None has nothing to say and is left out; one that raises is reported in its reply,
         since an error is not the same as silence.
         """
-        if self.outside is not None and (answered := self.outside(request)) is not None:
+        outside = self.outside
+        if outside is not None and (answered := outside(request)) is not None:
             return answered
         replies: list[Reply] = []
         for registration in self._providers.get(request.channel, ()):
