@@ -59,10 +59,14 @@ class Manifest:
 
 
 def stamp_of(source: Source, destination: str) -> Stamp | None:
-    """Return what tells one version of a file from another; None where no regular file is there."""
+    """Return what tells one version of a file from another; None where no regular file is there.
+
+    Raises:
+        OSError: The disk would not say what is there.
+    """
     try:
         status = os.stat(source.path, follow_symlinks=False)  # noqa: PTH116 - by attribute, for the fault shim
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     if not stat.S_ISREG(status.st_mode):
         return None

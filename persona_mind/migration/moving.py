@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from persona_hooks.errors import BusyError, ConflictError, CorruptError, PersonaError
+from persona_hooks.errors import BusyError, ConflictError, CorruptError, PersonaError, StorageError
 from persona_hooks.speech import phrase
 from persona_mind.backlog.merge import Merge as ItemMerge
 from persona_mind.backlog.model import Item
@@ -21,10 +21,11 @@ from persona_mind.kernel.identity import content_id
 from persona_mind.kernel.rowfields import UNKNOWN_ORIGIN
 from persona_mind.migration.manifest import Manifest, stamp_of
 from persona_store.document import Document
+from persona_store.oserrors import storage_errors
 from persona_store.rows import ModelCodec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from persona_mind.backlog.service import Backlog
     from persona_mind.facts.service import Facts
@@ -79,20 +80,35 @@ class Mover:
         self._erased = Erased(self._profile)
         self._manifest = Manifest(self._profile)
 
-    def due(self, sources: Iterable[Source]) -> list[tuple[Source, Stamp]]:
+    def due(self, sources: Iterable[Source]) -> list[tuple[Source, Stamp | StorageError]]:
         """Return the files that have to be read, each with its stamp. Reads only.
+
+        One that the disk would not tell about is among them with the error: it may have come in before, and what was
+        forgotten since must not come back.
 
         Raises:
             PersonaError: The manifest cannot be read.
         """
         known = self._manifest.known()
-        found = []
+        found: list[tuple[Source, Stamp | StorageError]] = []
         for source in sources:
-            destination = self._profile.root / source.destination
-            stamp = stamp_of(source, os.fspath(destination))
-            if stamp is not None and not (known.get(stamp["id"]) == stamp and destination.is_file()):
+            try:
+                stamp = self._unknown(source, known)
+            except StorageError as error:
+                found.append((source, error))
+                continue
+            if stamp is not None:
                 found.append((source, stamp))
         return found
+
+    def _unknown(self, source: Source, known: Mapping[str, Stamp]) -> Stamp | None:
+        """Return the stamp of a file that is there and has not come in, or whose destination is gone since."""
+        destination = self._profile.root / source.destination
+        with storage_errors(source.path):
+            stamp = stamp_of(source, os.fspath(destination))
+            if stamp is None or (known.get(stamp["id"]) == stamp and destination.is_file()):
+                return None
+            return stamp
 
     def move(self, sources: Callable[[], Iterable[Source]], permit: Permit) -> Moved:
         """Bring in what is due; a file that fails stops no other one.
@@ -111,7 +127,10 @@ class Mover:
         moved.again = len(due) > MAX_FILES
         try:
             for source, stamp in due[:MAX_FILES]:
-                if self._one(source, moved, permit):
+                if isinstance(stamp, StorageError):
+                    moved.scanned += 1
+                    moved.warnings.append(_told(source, stamp.message))
+                elif self._one(source, moved, permit):
                     settled.append(stamp)
         finally:
             self._note(settled, moved)

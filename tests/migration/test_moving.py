@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -117,6 +119,33 @@ def test_a_broken_file_is_told_by_name_and_stops_no_other_one(opened: Open, old:
     assert [str(broken) in line for line in mind.notices] == [False, True]
     report = again(mind)
     assert (report.scanned, report.skipped, len(report.warnings)) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.EACCES])
+def test_a_file_that_the_disk_does_not_tell_about_is_named_and_brings_nothing_back(
+    opened: Open, old: Path, new: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    silent = plant(old / "memory/ltm/_default.json", fact(GOOD))
+    mind = opened()
+    mind.forget(content_id(key("note", GOOD, ())))
+    plant(old / "memory/ltm/_shared.json", fact("It comes in all the same."))
+    real = os.stat
+
+    def stat(path: Any, **keywords: Any) -> os.stat_result:  # noqa: ANN401 - as in os
+        if path == silent:
+            raise OSError(code, os.strerror(code))
+        return real(path, **keywords)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "stat", stat)
+        report = again(mind)
+
+    assert [str(silent) in line for line in report.warnings] == [True]
+    assert (texts(new / "memory/ltm/_default.json"), texts(new / "memory/ltm/_shared.json")) == (
+        [],
+        ["It comes in all the same."],
+    )
+    assert again(mind).warnings == []
 
 
 def test_a_torn_file_gives_its_previous_version_once_there_is_a_good_one(opened: Open, old: Path, new: Path) -> None:
