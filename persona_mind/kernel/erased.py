@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from persona_store.document import Row
+    from persona_store.jsontext import JsonValue
     from persona_store.transaction import Profile, Transaction
 
 T = TypeVar("T")
@@ -52,6 +53,12 @@ class Erased:
     def stands_in(self, raw: bytes) -> bool:
         """Return whether a row holds a text that was erased, in whatever field; as ``stands``."""
         return self._tombstones.any_stands(_stones_in(raw))
+
+    def stone_in(self, row: Mapping[str, Any]) -> str | None:
+        """Return what the tombstone is made of that keeps a row out; None where none does. As ``stands``."""
+        if not self._tombstones.any_stands(_stones_of(dict(row))):
+            return None
+        return next(filter(self._tombstones.stands, _stones_of(dict(row))), None)
 
     def without(self, rows: Sequence[Row[T]]) -> list[Row[T]]:
         """Return the rows of which none holds a text that was erased; as ``stands``."""
@@ -125,10 +132,15 @@ def _all_stones(text: str, tags: list[str], beside: Iterable[str | None]) -> Ite
 
 def _stones_in(raw: bytes) -> Iterator[str]:
     """Yield what the tombstones of a row's texts would be made of. Nothing is decoded before somebody asks."""
+    yield from _stones_of(decode_row(raw))
+
+
+def _stones_of(row: JsonValue) -> Iterator[str]:
     from persona_mind.kernel.intake import strings  # noqa: PLC0415 - few commands take rows in
 
-    row = decode_row(raw)
     fields = row if isinstance(row, dict) else {}
+    arguments = fields.get("arguments")
+    fields = arguments if isinstance(arguments, dict) else fields
     tags = fields.get("tags")
     words = [word for word in (tags if isinstance(tags, list) else ()) if isinstance(word, str)]
     named = [value for value in map(fields.get, _WORDS) if isinstance(value, str)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from persona_hooks.errors import NotFoundError, PersonaError, RefusedError
 from persona_hooks.speech import phrase, phrase_n
-from persona_mind.kernel.erased import stone_of_row
+from persona_mind.kernel.erased import Erased
 from persona_mind.kernel.identity import key, semantic
 from persona_mind.safekeeping.outcomes import Shelved, TakenIn
 from persona_store.oserrors import partly
@@ -95,15 +95,15 @@ class Shelf:
             )
         kept = backup.replaced(self.profile, check=permit)
         with partly() if kept is not None else nullcontext():
-            return backup.restore(self.profile, source, stone_of_row, check=permit), kept
+            return backup.restore(self.profile, source, Erased(self.profile).stone_in, check=permit), kept
 
     def merge(self, permit: Permit) -> list[TakenIn]:
         """Take every conflict copy in; what was erased stays out."""
         from persona_store import cloud  # noqa: PLC0415 - as in make
 
-        taken = []
+        taken, erased = [], Erased(self.profile)
         for copy in list(cloud.conflict_copies(self.profile.root)):
-            done = cloud.merge(self.profile, copy, _identity, stone_of=stone_of_row, check=permit)
+            done = cloud.merge(self.profile, copy, _identity, stone_of=erased.stone_in, check=permit)
             added, withheld = (done.added, done.withheld) if done else (0, 0)
             taken.append(
                 TakenIn(

@@ -242,3 +242,28 @@ def test_an_erasure_is_not_done_while_a_document_of_a_newer_release_holds_the_wo
     assert mind._plugin.services.erasing.finish() == 1
     assert holding(profile, PRIVATE) == []
     assert "erase again" not in str(mind.doctor())
+
+
+@pytest.mark.parametrize("field", ["source", "tags"])
+@pytest.mark.parametrize("way", ["restoring", "merging"])
+def test_an_older_copy_does_not_bring_it_back_in_another_field(
+    mind: Mind, profile: Path, tmp_path: Path, way: str, field: str
+) -> None:
+    other = done(mind, "memory.remember", text=OTHER, **{field: PRIVATE if field == "source" else [PRIVATE]}).id
+    mind.remember("Water the flowers.")
+    done(mind, "profile.backup", path=str(tmp_path / "backup"))
+    older = (profile / "memory/ltm/Ann.json").read_bytes()
+    mind.forget(other)
+    done(mind, "memory.erase", id=mind.remember(PRIVATE).id)
+    assert holding(profile, PRIVATE) == []
+
+    if way == "restoring":
+        assert done(mind, "profile.restore", path=str(tmp_path / "backup"), yes=True, newer=True).withheld == 1
+    else:
+        copy = profile / "memory/ltm/Ann (conflicted copy).json"
+        copy.write_bytes(older)
+        copy.chmod(0o600)
+        assert [one.withheld for one in done(mind, "profile.merge").copies] == [1]
+
+    assert holding(profile, PRIVATE) == []
+    assert mind.recall("water flowers").count == 1
