@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
 from persona_hooks.errors import RefusedError, UncertainError
 from persona_hooks.speech import phrase
-from persona_store import files
+from persona_store import commit, files
 from persona_store.oserrors import storage_errors
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def publish(path: Path, data: bytes, *, replace: bool) -> None:
     with storage_errors(path), files.open_directory(path.parent, []) as directory:
         if directory.stamp(path.name) is not None and not replace:
             raise _exists(path)
+        # What an end of a process left holds memories. Should another one write the same file just now, it is refused.
+        commit.sweep(directory, path.name)
         temporary, descriptor = directory.create_temporary(path.name)
         try:
             files.write_all(descriptor, data)
@@ -38,7 +41,9 @@ def publish(path: Path, data: bytes, *, replace: bool) -> None:
                 directory.rename(temporary, path.name)
         finally:
             files.close(descriptor)
-            directory.unlink(temporary)
+            # Once the file has its name, a leftover must not deny it.
+            with contextlib.suppress(OSError):
+                directory.unlink(temporary)
         _confirm(directory, path)
 
 
