@@ -160,7 +160,7 @@ class Notes:
     def _shown(self, notes: list[Note]) -> tuple[Note, ...]:
         """Return notes without those whose text was erased: no log can be changed, and other branches keep them."""
         erased = self._erased
-        return tuple(note for note in notes if erased is None or not erased.stands(note.text))
+        return tuple(note for note in notes if erased is None or not erased.stands(note.text, (), (note.source,)))
 
     def _append(self, session: Session, decide: Callable[[History], Event | str], permit: Permit) -> Done:
         """Append what ``decide`` makes of the branch; an id from it means that there is nothing to write."""
