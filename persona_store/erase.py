@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from persona_hooks.errors import CorruptError, InvalidError, UnsupportedVersionError
 from persona_hooks.speech import phrase
 from persona_store import commit, copies, files
-from persona_store.document import Document
+from persona_store.document import Document, check_relative
 from persona_store.layout import documents_below, files_below, quarantine_below, shown
 from persona_store.locks import DEFAULT_TIMEOUT, LOCKS, LockName, Rank
 from persona_store.oserrors import partly, storage_errors
@@ -186,8 +186,18 @@ def _locked(root: Path) -> Iterator[str]:
         return
     for name in sorted(names):
         words, _, rank = name.rpartition(".")
-        if rank == Rank.STORE.name.lower() and words.endswith(".json"):
-            yield words.replace("!", "/")
+        relative = words.replace("!", "/")
+        if rank == Rank.STORE.name.lower() and relative.endswith(".json") and _names_document(relative):
+            yield relative
+
+
+def _names_document(relative: str) -> bool:
+    try:
+        check_relative(relative)
+    except InvalidError:
+        # Somebody else put a file there.
+        return False
+    return True
 
 
 def _erase_document(

@@ -6,6 +6,9 @@ import errno
 import json
 import os
 import shutil
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +26,7 @@ from tests.support.crash.documents import Item
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from persona_store.document import Row, Snapshot
     from persona_store.jsontext import JsonValue
 
 PRIVATE = "The summer house code is known to Marlene"
@@ -352,3 +356,29 @@ def test_a_folder_that_does_not_open_is_never_taken_for_an_empty_one(
     with pytest.raises(StorageError) as caught:
         list(listing(profile.root))
     assert caught.value.details["errno"] == code
+
+
+def test_a_document_that_is_just_being_made_is_waited_for(profile: Profile) -> None:
+    """Who writes it may have looked for tombstones before they stood, and there is no file to be seen yet."""
+    backlog = profile.document("backlog/new.json", Item)
+    looked, go = threading.Event(), threading.Event()
+
+    def add(snapshot: Snapshot[Item]) -> list[Row[Item]]:
+        assert not Tombstones(profile).stands(TARGET.keys[0])
+        looked.set()
+        assert go.wait(10)
+        return [*snapshot.rows, backlog.row(Item(id="1", text=PRIVATE))]
+
+    (profile.root / ".locks").mkdir(parents=True, mode=0o700)
+    (profile.root / ".locks" / "..!..!elsewhere.json.store").touch()
+    with ThreadPoolExecutor(2) as pool:
+        adding = pool.submit(profile.update, backlog, add)
+        assert looked.wait(10)
+        erasing = pool.submit(erase, profile, TARGET)
+        while not Tombstones(profile).document.read().values:
+            time.sleep(0.001)
+        go.set()
+        assert adding.result().changed
+        assert erasing.result().rows == 1
+
+    assert holding(profile.root) == []
