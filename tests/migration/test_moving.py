@@ -274,6 +274,24 @@ def test_what_was_erased_here_does_not_come_back(opened: Open, old: Path, new: P
     assert texts(new / "memory/ltm/_default.json") == ["Another."]
 
 
+@pytest.mark.parametrize("place", ["memory/ltm/_default.json", "backlog/any.json"])
+def test_what_is_erased_while_it_moves_in_stays_out(
+    opened: Open, old: Path, new: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    row = item if place.startswith("backlog") else fact
+    plant(old / place, row(GOOD), row("Another."))
+    real = moving.Mover._merge
+
+    def erased_meanwhile(mover: moving.Mover, *arguments: Any) -> int:  # noqa: ANN401 - passed through
+        erase(mover._profile, Target((GOOD,), (semantic(key("note", GOOD, ())),)))
+        return real(mover, *arguments)
+
+    monkeypatch.setattr(moving.Mover, "_merge", erased_meanwhile)
+    opened()
+
+    assert texts(new / place) == ["Another."]
+
+
 def test_unknown_fields_come_along_and_the_origin_is_an_import(opened: Open, old: Path, new: Path) -> None:
     plant(old / "memory/ltm/_default.json", fact(GOOD, weight={"of": 1}, origin="user"))
     opened()
