@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_hooks.errors import RefusedError
 from persona_hooks.speech import phrase
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
     from persona_store.transaction import Profile
 
 _NAMED: Final = 5
+
+
+class Finished(NamedTuple):
+    """How many interrupted erasures were completed, and whether anything was changed for them."""
+
+    number: int
+    changed: bool
 
 
 @dataclass(slots=True)
@@ -113,15 +120,16 @@ class Erasing:
         keys |= {stone_of_id(handle) for handle in ids}
         return Begun(id=named.id, texts=tuple(texts), keys=tuple(sorted(keys)), ids=tuple(ids))
 
-    def finish(self) -> int:
-        """Complete every erasure that was interrupted; return how many were.
+    def finish(self) -> Finished:
+        """Complete every erasure that was interrupted.
 
         What was said since it began stays, even where it contains the words: only what a tombstone refuses goes.
 
         Raises:
             PersonaError: One cannot be completed yet.
         """
-        return sum(self._run(one, (), None).complete for one in Plan(self.profile).begun())
+        runs = [self._run(one, (), None) for one in Plan(self.profile).begun()]
+        return Finished(sum(run.complete for run in runs), any(run.complete or run.changed for run in runs))
 
     def _run(self, begun: Begun, outside: Iterable[Path], permit: Permit | None) -> Erased:
         from persona_mind.meaning.files import VectorFiles  # noqa: PLC0415 - few commands erase

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from persona_mind.kernel.access import Access, Permit
     from persona_mind.kernel.scope import Scope
     from persona_mind.notes.service import Notes
-    from persona_mind.safekeeping.erasing import Erasing
+    from persona_mind.safekeeping.erasing import Erasing, Finished
     from persona_mind.safekeeping.naming import Naming
     from persona_mind.safekeeping.shelf import Shelf
 
@@ -78,19 +78,21 @@ class SafekeepingVerbs:
         scope, permit = self.access.enter(call)
         _require_person(call)
         finished = self.erasing.finish()
-        if finished:
+        if finished.changed:
             self.changed(call.session)
-        with partly() if finished else nullcontext():
+        with partly() if finished.changed else nullcontext():
             return self._erase(call, params, scope, permit, finished)
 
-    def _erase(self, call: Call, params: Erase, scope: Scope, permit: Permit, finished: int) -> Erasure:
+    def _erase(self, call: Call, params: Erase, scope: Scope, permit: Permit, finished: Finished) -> Erasure:
         try:
             named = self.naming.named(call.session, scope, params.id)
         except NotFoundError:
             if not self.erasing.was_erased(params.id):
                 raise
             # The id is safe to repeat: something was erased under it.
-            return Erasure(changed="yes" if finished else "no", id=params.id, what="nothing", finished=finished)
+            return Erasure(
+                changed="yes" if finished.changed else "no", id=params.id, what="nothing", finished=finished.number
+            )
         done = self.erasing.erase(named, self._outside(call.session), permit, everywhere=params.everywhere)
         if named.what == "note":
             self.notes.forget(call.session, scope, named.id, permit)
@@ -103,7 +105,7 @@ class SafekeepingVerbs:
             rows=done.rows,
             files=done.changed,
             left=tuple(Left(path=one.path, outside=one.outside) for one in done.residue),
-            finished=finished,
+            finished=finished.number,
         )
 
     def backup(self, call: Call, params: Backup) -> BackedUp:

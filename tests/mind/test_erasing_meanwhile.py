@@ -89,7 +89,7 @@ class World:
         elif said and erased:
             assert "insist" in arguments
             assert PRIVATE in there
-        assert not self.mind._plugin.services.erasing.finish()
+        assert not self.mind._plugin.services.erasing.finish().changed
 
     def erase(self) -> bool:
         """Erase the text; return whether that was done, or refused since something else contains it."""
@@ -161,7 +161,7 @@ def test_what_contains_the_words_and_is_said_after_an_interruption_stays(
             done(mind, "memory.erase", id=handle)
     done(mind, verb, text=LONGER)
 
-    assert mind._plugin.services.erasing.finish() == 1
+    assert mind._plugin.services.erasing.finish().number == 1
 
     assert texts(profile) == [LONGER]
     assert holding(profile, PRIVATE) == holding(profile, LONGER)
@@ -237,8 +237,10 @@ def test_an_erasure_is_not_done_while_a_document_of_a_newer_release_holds_the_wo
 
     assert left == str(path)
     assert "erase again" in str(mind.doctor())
+    again = done(mind, "memory.erase", id=handle)
+    assert (again.what, again.finished, again.changed) == ("nothing", 0, "no")
     path.write_bytes(ours)
-    assert mind._plugin.services.erasing.finish() == 1
+    assert mind._plugin.services.erasing.finish().number == 1
     assert holding(profile, PRIVATE) == []
     assert "erase again" not in str(mind.doctor())
 
