@@ -66,7 +66,10 @@ class Snapshot(Generic[T_co]):
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the exact bytes of the file, in hex; of no bytes when there is no file."""
+        """SHA-256 of the exact bytes of the file, in hex; of no bytes when there is no file.
+
+        A plan of consolidation names by it the version that it was made for.
+        """
         return hashlib.sha256(self.data).hexdigest()
 
     @cached_property

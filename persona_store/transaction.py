@@ -76,7 +76,7 @@ class Transaction:
     def history(self, document: Document[T]) -> Iterator[None]:
         """Hold the lock of a document's history of receipts, which comes before the document's own.
 
-        It is there for consolidation, whose receipts are not written yet, as is ``expect`` of the updates.
+        It is there for consolidation, whose receipts are not written yet.
         """
         name = LockName(Rank.HISTORY, document.family, document.relative)
         with self._profile.locks.hold(name, self._timeout, self._check):
@@ -163,7 +163,7 @@ class Profile:
             document: One whose family is not ``"memory"``.
             mutate: Given the current version, returns all rows of the next one, or None to leave it. Must be pure:
                 it runs again when another program replaced the file in between.
-            expect: A fingerprint the file must have, or the update is refused.
+            expect: A fingerprint the file must have, or the update is refused; for plans of consolidation.
             check: As in `transaction`.
             timeout: Seconds to wait for the lock.
 
