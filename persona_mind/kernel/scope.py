@@ -96,13 +96,18 @@ def segment(persona: str | None) -> str:
 
 def canonical(path: Path) -> Path:
     """Return the path's one true form: absolute, links resolved, NFC, in lower case on Windows."""
-    # Links are followed each time: one may lead elsewhere tomorrow, and another project's memory is not to come along.
-    return _spelled(os.path.realpath(os.path.abspath(path)))  # noqa: PTH100
+    name = os.path.abspath(path)  # noqa: PTH100
+    try:
+        link, place = os.lstat(name), os.stat(name)  # noqa: PTH116
+    except OSError:
+        return _resolved.__wrapped__(name)
+    # A link may lead elsewhere tomorrow, and another project's memory is not to come along.
+    return _resolved(name, (link.st_dev, link.st_ino, link.st_mtime_ns), (place.st_dev, place.st_ino))
 
 
 @lru_cache(maxsize=256)
-def _spelled(path: str) -> Path:
-    real = unicodedata.normalize("NFC", path)
+def _resolved(name: str, *_as_seen: tuple[int, ...]) -> Path:
+    real = unicodedata.normalize("NFC", os.path.realpath(name))
     return Path(real.lower() if os.name == "nt" else real)
 
 
