@@ -216,7 +216,8 @@ def state(root: Path) -> State:
     for folder in sorted((profile / "backups").glob("[!.]*")) + sorted(root.glob("saved*")):
         found[folder.name] = _sound(folder)
     if (profile / "profile.key").exists() or (profile / "backups/daily-2026-03-01").exists():
-        found["holding"] = len(holding(profile))
+        # A second name of one file, as `.bak` is given by, is no second copy.
+        found["holding"] = len({path.stat().st_ino for path in holding(profile)})
     return {part: value for part, value in found.items() if value not in (None, [])}
 
 
