@@ -17,7 +17,7 @@ from persona_hooks.logformat import Header, parse_header
 from persona_hooks.session_logs import SUFFIX
 from persona_mind.kernel.scope import find_project
 from persona_mind.sessions.model import EMBEDDED, PI
-from persona_mind.sessions.reading import UNRECORDED, Passed, Reader, Said, Switched, embedded, pi
+from persona_mind.sessions.reading import NOBODY, UNRECORDED, Passed, Reader, Said, Switched, embedded, pi
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,6 +52,7 @@ class Log:
     unsaid: set[tuple[str, float | None]] = field(default_factory=set)
     unreadable: bool = False
     _off: bool = False
+    _named: bool = False
     _speakers: dict[str | None, object] = field(default_factory=dict)
     _offset: int = 0
     _last: bytes = b""
@@ -71,7 +72,7 @@ class Log:
 
     def _begin(self) -> None:
         self.said, self.unsaid, self._off, self._offset, self._last = [], set(), False, 0, b""
-        self._speakers = {}
+        self._named, self._speakers = False, {}
         data, _ = logfile.read(self.path)
         first, newline, rest = data.partition(b"\n")
         self.header = parse_header(first if newline else b"", str(self.path))
@@ -105,15 +106,32 @@ class Log:
             self.unsaid.add((said.id, said.at))
         persona = said.persona
         if persona is UNRECORDED:
-            persona = self._speakers.get(said.parent, UNRECORDED)
-            self._speakers[said.id] = persona
+            persona = self._above(said.parent)
+            self._follow(said.id, persona)
         if not self._off:
             self.said.append(said if persona is said.persona else replace(said, persona=persona))
 
     def _pass(self, step: Switched | Passed) -> None:
         """Keep whose conversation it is from entry to entry: along its branch, not along the file."""
-        said = step.persona if isinstance(step, Passed) else UNRECORDED
-        self._speakers[step.id] = self._speakers.get(step.parent, UNRECORDED) if said is UNRECORDED else said
+        if isinstance(step, Switched) or step.persona is UNRECORDED:
+            self._follow(step.id, self._above(step.parent))
+            return
+        self._named = True
+        self._follow(step.id, step.persona)
+        if step.doubted:
+            self._speakers |= dict.fromkeys(step.doubted, NOBODY)
+            self.said = [replace(said, persona=NOBODY) if said.id in step.doubted else said for said in self.said]
+
+    def _above(self, parent: str | None) -> object:
+        """Return whose conversation it was above an entry.
+
+        Once somebody was named, what hangs from nothing that is known here may be anybody's, and is shown to nobody.
+        """
+        return self._speakers.get(parent, NOBODY if self._named else UNRECORDED)
+
+    def _follow(self, key: str, persona: object) -> None:
+        """Note whose it is below an entry: nobody's where one id stands for two entries that differ in it."""
+        self._speakers[key] = persona if self._speakers.get(key, persona) == persona else NOBODY
 
 
 @dataclass(slots=True)
@@ -174,10 +192,11 @@ class Logs:
         """Yield every folder of logs with its time of change."""
         for root, reader in self.roots:
             for entry in _entries(root):
-                if entry.is_dir(follow_symlinks=False):
+                status = _status(entry) if entry.is_dir(follow_symlinks=False) else None
+                if status is not None:
                     path = Path(entry.path)
                     self._folders.setdefault(path, _Folder(reader))
-                    yield path, entry.stat(follow_symlinks=False).st_mtime_ns
+                    yield path, status.st_mtime_ns
 
     def _look(self, path: Path, project: Project) -> list[Log]:
         """Return the project's logs in one folder, read as far as they are now."""
@@ -192,8 +211,8 @@ class Logs:
         found: dict[str, Log] = {}
         for item in files:
             # What cannot be read may be this project's as well as another's, and is told of in each.
-            if folder.projects[_key(item)] in {project.slug, None}:
-                status = item.stat(follow_symlinks=False)
+            status = _status(item) if folder.projects[_key(item)] in {project.slug, None} else None
+            if status is not None:
                 log = found[item.name] = folder.logs.get(item.name) or Log(Path(item.path), folder.reader)
                 log.read((status.st_ino, status.st_size, status.st_mtime_ns))
         folder.logs.update(found)
@@ -216,6 +235,14 @@ class Logs:
 
 def _key(item: os.DirEntry[str]) -> tuple[str, int]:
     return item.name, item.inode()
+
+
+def _status(item: os.DirEntry[str]) -> os.stat_result | None:
+    """Return what is known of a file; None where it is gone, which hosts may do with theirs at any time."""
+    try:
+        return item.stat(follow_symlinks=False)
+    except OSError:
+        return None
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from persona_mind.sessions.view import View
 
 _VIEWS: Final = 3
+_SPARE: Final = 50
+"""Hits that are asked for beyond those wanted at first, since some may stand in the present conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,7 @@ class Sessions:
             now = self._now().timestamp()
 
             def best(most: int) -> list[tuple[Turn, Hit]]:
-                hits = view.ranking.rank(query, most + _spare(present), now=now)
-                return [(turn, hit) for turn, hit in hits if turn.id not in present][:most]
+                return _elsewhere(lambda k: view.ranking.rank(query, k, now=now), most, present)
 
             kept, unsafe = readable(best, limit, lambda found: withheld(found[0]))
             total = view.ranking.count(query) if len(kept) == limit or not query.strip() else len(kept)
@@ -150,6 +151,12 @@ class Sessions:
         return view
 
 
-def _spare(present: set[str]) -> int:
-    """Return how many more hits to ask for, since some may stand in the present conversation."""
-    return min(len(present), 50)
+def _elsewhere(rank: Callable[[int], list[tuple[Turn, Hit]]], most: int, present: set[str]) -> list[tuple[Turn, Hit]]:
+    """Return the best hits that do not stand in the present conversation, however many better ones do."""
+    spare = min(len(present), _SPARE)
+    while True:
+        hits = rank(most + spare)
+        found = [(turn, hit) for turn, hit in hits if turn.id not in present]
+        if len(found) >= most or len(hits) < most + spare:
+            return found[:most]
+        spare = 4 * (len(hits) - len(found))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from persona_hooks.journal import MemoryJournal
 from persona_host.embedded.shelf import Shelf
+from persona_mind.sessions import logs
 from persona_mind.sessions.logs import FRESH_SECONDS
 from persona_mind.sessions.pieces import LONGEST
 from tests.support.cli import Persona
@@ -381,3 +383,34 @@ def test_any_query_is_answered(query: str, talk: Talk, held: Held) -> None:
     held("monday", model(PORT))
     answer = talk().runtime.tool("memory", {"action": "recall", "scope": "sessions", "query": query})
     assert answer.ok
+
+
+@pytest.mark.parametrize("gone", ["log", "folder"])
+def test_a_log_that_goes_away_while_it_is_looked_for_is_no_longer_there(
+    talk: Talk, held: Held, project: Path, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    held("tuesday", model(PORT))
+    inside = project / "inside"
+    inside.mkdir()
+    folder = held("monday", model(f"Inside: {PORT}"), cwd=inside).path.parent
+    listed = logs._entries
+
+    def listed_and_gone(looked_in: Path) -> list[os.DirEntry[str]]:
+        found = listed(looked_in)
+        if looked_in == (folder.parent if gone == "folder" else folder):
+            rmtree(folder)
+            monkeypatch.setattr(logs, "_entries", listed)
+        return found
+
+    monkeypatch.setattr(logs, "_entries", listed_and_gone)
+    assert texts(talk(), "port") == [PORT]
+    assert not folder.exists()
+
+
+def test_in_a_long_fork_what_its_own_turns_say_hides_no_other_conversation(talk: Talk, held: Held) -> None:
+    log = held(
+        "monday", *(user(f"The port of service {number} is {5000 + number}, mind the port.") for number in range(80))
+    )
+    held("tuesday", user("Among a lot of other things the word port was once said."))
+    fork = log.fork(log.leaf, log.path.with_name("fork.jsonl"), session_id="fork")
+    assert texts(talk(fork), "port") == ["Among a lot of other things the word port was once said."]
