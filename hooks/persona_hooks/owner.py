@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 SPEAKER: Final = "persona-speaker"
 """The type of a session log's custom entry ``{"persona": name or null}``: whose conversation it is from there on.
 
-It stands in logs whose messages cannot say it themselves, and counts for what comes after it on its branch."""
+It stands in logs whose messages cannot say it themselves, and counts for what comes after it on its branch. Without
+``persona`` it is not known whose, and nobody is shown it. ``doubted`` lists messages above it that the entry came too
+late for, by their ids: these are not the persona's who was named before."""
 
 M = TypeVar("M", bound=Message)
 

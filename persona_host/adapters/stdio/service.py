@@ -100,6 +100,8 @@ class Service:
             self._speaker.moved()
         elif self._speaker is not None and call.method in _BEFORE_A_MESSAGE:
             self._speaker.tell(runtime)
+        elif self._speaker is not None and call.method in _AFTER_MESSAGES:
+            self._speaker.catch_up(runtime)
         return changed
 
     def _initialize(self, call: Incoming) -> Mapping[str, Any]:
@@ -169,6 +171,7 @@ class Service:
 
 _MAY_CHANGE_THE_OFFER = frozenset({"command", "event/agent_settled", "event/session_tree"})
 _BEFORE_A_MESSAGE = frozenset({"event/input", "event/before_agent_start"})
+_AFTER_MESSAGES = frozenset({"event/agent_end", "event/agent_settled"})
 
 
 def _input(runtime: Runtime, call: Incoming) -> Mapping[str, Any]:
