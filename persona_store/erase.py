@@ -148,7 +148,7 @@ def erase(
             changed += _sweep_copies(profile.root, target)
             for place in (*profile.places, *places):
                 changed += [os.fspath(path) for path in place.erase(target)]
-        _scrub_previous(profile, check, timeout)
+        changed += _scrub_previous(profile, target, changed, (check, timeout))
         complete = not any(_file_holds(profile.root / relative, target) for relative in swept.unread)
         if complete:
             with profile.transaction(check, timeout) as transaction:
@@ -234,16 +234,28 @@ def _row_holds(row: Row[dict[str, JsonValue]], target: Target) -> bool:
     return target.in_bytes(row.raw) if row.value is None else target.in_value(row.value)
 
 
-def _scrub_previous(profile: Profile, check: Callable[[], None] | None, timeout: float) -> None:
-    """Let every previous version be the present one, so that it keeps nothing the present one does not."""
+def _scrub_previous(
+    profile: Profile, target: Target, changed: Sequence[str], terms: tuple[Callable[[], None] | None, float]
+) -> list[str]:
+    """Let every previous version be the present one, so that it keeps nothing the present one does not.
+
+    Returns:
+        The previous versions that held a text; those of documents that ``changed`` go with these.
+    """
+    check, timeout = terms
+    held = []
     for relative in list(documents_below(profile.root)):
         document = Document(profile.root, relative, RawCodec())
+        previous = f"{relative.rpartition('/')[0]}/{document.backup_name}".lstrip("/")
+        if relative not in changed and _file_holds(profile.root / previous, target, absent=False):
+            held.append(previous)
         with contextlib.suppress(CorruptError, UnsupportedVersionError):
             if document.family == "memory":
                 with profile.transaction(check, timeout):
                     scrub(profile, document, check, timeout)
             else:
                 scrub(profile, document, check, timeout)
+    return held
 
 
 def scrub(
@@ -301,10 +313,13 @@ def _holding(place: Path, target: Target) -> list[str]:
     return [name for name in names if _file_holds(place / name if name else place, target)]
 
 
-def _file_holds(path: Path, target: Target) -> bool:
+def _file_holds(path: Path, target: Target, *, absent: bool = True) -> bool:
+    """Whether a file holds one of the texts; ``absent`` answers for one that is not there."""
     try:
         with files.open_directory(path.parent, []) as directory:
             return target.in_bytes(directory.read_head(path.name, copies.MAX_SEARCHED))
+    except FileNotFoundError:
+        return absent
     except OSError:
         # What cannot be read cannot be vouched for.
         return True

@@ -55,12 +55,14 @@ class History(NamedTuple):
 
     Attributes:
         active: The notes of the branch, all personas', oldest first.
+        gone: The notes of the branch that were forgotten on it; for erasing alone.
         forgotten: Whose note each id was that was forgotten on this branch.
         events: How many events the session has used up, over all branches.
         size: How many bytes they take.
     """
 
     active: tuple[Note, ...]
+    gone: tuple[Note, ...]
     forgotten: Mapping[str, str]
     events: int
     size: int
@@ -104,7 +106,8 @@ def replay(every: Iterable[Entry], branch: Sequence[Entry]) -> History:
                 forgotten[event.note_id] = event.persona
     active = tuple(note for note in saved.values() if forgotten.get(note.id) != note.persona)
     within("active_notes", len(active))
-    return History(active, forgotten, len(sizes), sum(sizes))
+    gone = tuple(note for note in saved.values() if forgotten.get(note.id) == note.persona)
+    return History(active, gone, forgotten, len(sizes), sum(sizes))
 
 
 def payload(event: Event) -> dict[str, Any]:

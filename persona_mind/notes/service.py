@@ -153,6 +153,17 @@ class Notes:
 
         return self._append(session, decide, permit)
 
+    def forgotten(self, session: Session, scope: Scope) -> tuple[Note, ...]:
+        """Return what the owner forgot on the active branch, whose log keeps the words; for erasing them. Reads only.
+
+        Raises:
+            CapacityError, UnsupportedVersionError, CorruptError: As ``history.replay``.
+        """
+        if not session.journal.branch(TYPE):
+            return ()
+        replayed, _ = self._read(session)
+        return self._shown([note for note in replayed.history.gone if note.persona == scope.segment])
+
     def release(self, session: Session) -> None:
         """Let go of what is kept of a session."""
         self._replayed.pop(session.id, None)

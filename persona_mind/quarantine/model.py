@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
+    from persona_mind.kernel.scope import Scope
+
 MAX_WAITS: Final = 128
 _PERFORMING: Final = 60.0
 """Seconds after which an approval that is not done is taken for one that was interrupted."""
@@ -108,6 +110,11 @@ class HeldCall(BaseModel):
         if self.performing_at is None:
             return False
         return abs((now - clock.parse(self.performing_at)).total_seconds()) < _PERFORMING
+
+
+def belongs(held: HeldCall, scope: Scope) -> bool:
+    """Return whether a call was held for this persona in this project."""
+    return (held.persona, held.project) == (scope.segment, scope.project.slug)
 
 
 def handle(persona: str, project: str, verb: str, origin: str, arguments: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from persona_hooks.errors import BusyError, CapacityError, NotFoundError
 from persona_hooks.speech import phrase
 from persona_mind.kernel import clock
 from persona_mind.quarantine import files
+from persona_mind.quarantine.model import belongs
 from persona_store.oserrors import partly
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Quarantine:
 
     def visible(self, scope: Scope) -> list[HeldCall]:
         """Return what was held for this persona in this project, approved calls included. Reads only."""
-        return [held for held in self.document.read().values if _belongs(held, scope)]
+        return [held for held in self.document.read().values if belongs(held, scope)]
 
     def waiting(self, scope: Scope) -> list[HeldCall]:
         """Return the calls that wait for a person, the oldest first. Reads only."""
@@ -76,7 +77,7 @@ class Quarantine:
             known = next((row for row in snapshot.rows if row.value is not None and row.value.id == new.id), None)
             if known is not None and known.value is not None and known.value.holds(new):
                 return snapshot.rows
-            others = [held for held in snapshot.values if held.waiting and _belongs(held, scope) and held.id != new.id]
+            others = [held for held in snapshot.values if held.waiting and belongs(held, scope) and held.id != new.id]
             _require_room(others, new)
             if known is None:
                 return [*snapshot.rows, self.document.row(new)]
@@ -134,7 +135,7 @@ class Quarantine:
             return [
                 row
                 for row in snapshot.rows
-                if row.value is None or row.value.id != handle or not _belongs(row.value, scope)
+                if row.value is None or row.value.id != handle or not belongs(row.value, scope)
             ]
 
         if not any(held.id == handle for held in self.visible(scope)):
@@ -149,17 +150,13 @@ class Quarantine:
         self, scope: Scope, handle: str, change: Callable[[HeldCall], HeldCall]
     ) -> Callable[[Snapshot[HeldCall]], Sequence[Row[HeldCall]]]:
         def mutate(snapshot: Snapshot[HeldCall]) -> Sequence[Row[HeldCall]]:
-            old = _named([held for held in snapshot.values if _belongs(held, scope)], handle)
+            old = _named([held for held in snapshot.values if belongs(held, scope)], handle)
             return [
                 self.document.revise(row, change(old)) if row.value is not None and row.value.id == old.id else row
                 for row in snapshot.rows
             ]
 
         return mutate
-
-
-def _belongs(held: HeldCall, scope: Scope) -> bool:
-    return (held.persona, held.project) == (scope.segment, scope.project.slug)
 
 
 def _named(visible: Sequence[HeldCall], handle: str) -> HeldCall:

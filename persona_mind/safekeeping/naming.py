@@ -8,21 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 from persona_hooks.errors import CorruptError, NotFoundError, RefusedError, UnsupportedVersionError
 from persona_hooks.speech import phrase
+from persona_mind.facts.files import Held
 from persona_mind.facts.model import TIERS
 from persona_mind.facts.resolve import resolve
 from persona_mind.kernel.identity import normal_text
-from persona_mind.quarantine.model import strings
+from persona_mind.quarantine.model import belongs, strings
+from persona_mind.safekeeping.former import former
 from persona_store.document import Document
 from persona_store.layout import documents_below
 from persona_store.rows import RawCodec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from persona_hooks.ports import Session
+    from persona_mind.backlog.model import Item
     from persona_mind.backlog.service import Backlog
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.scope import Scope
+    from persona_mind.notes.model import Note
     from persona_mind.notes.service import Notes
     from persona_mind.quarantine.model import HeldCall
     from persona_mind.quarantine.service import Quarantine
@@ -58,12 +62,16 @@ class Naming:
     def named(self, session: Session, scope: Scope, handle: str) -> Named:
         """Return what an id names among everything that the owner can see, expired rows included.
 
+        What no live document holds any more is found by its id in older versions of the same documents, and a note
+        that was forgotten in the conversation's own log.
+
         Raises:
             NotFoundError: It names nothing.
             RefusedError: It names several things.
+            StorageError: An older version could not be looked into.
         """
         found = self._fact(scope, handle) or self._item(scope, handle) or self._note(session, scope, handle)
-        found = found or self._held(scope, handle)
+        found = found or self._held(scope, handle) or self._former(session, scope, handle)
         if found is None:
             raise NotFoundError(
                 phrase(
@@ -74,32 +82,59 @@ class Naming:
             )
         return found
 
+    def _former(self, session: Session, scope: Scope, handle: str) -> Named | None:
+        """Return what the id named before it was forgotten, superseded, closed or dropped."""
+        facts = [
+            Held(tier, fact, row)
+            for tier, document in self.facts.files.documents(scope)
+            for row, fact in former(document)
+        ]
+        items = [item for _, item in former(self.backlog.files.document(scope.project))]
+        calls = [held for _, held in former(self.quarantine.document) if held.waiting and belongs(held, scope)]
+        found = _of_facts(facts, handle) or _of_items(items, handle) or _of_calls(calls, handle)
+        return found or _of_notes(self.notes.forgotten(session, scope), handle)
+
     def _fact(self, scope: Scope, handle: str) -> Named | None:
-        rows = self.facts.files.read(scope, TIERS)
-        if not any(handle in held.fact.handles for held in rows):
-            return None
-        found = resolve(rows, handle)
-        ids = frozenset[str]().union(*(held.fact.handles for held in found))
-        return Named("fact", found[0].fact.id, _texts(held.fact.text for held in found), ids)
+        return _of_facts(self.facts.files.read(scope, TIERS), handle)
 
     def _item(self, scope: Scope, handle: str) -> Named | None:
-        items = [item for item in self.backlog.files.document(scope.project).read().values if handle in item.handles]
-        items = [item for item in items if item.id == handle] or items
-        if not items:
-            return None
-        if len({item.key for item in items}) > 1:
-            raise RefusedError(
-                phrase("This id names several items; nothing was erased."), reason="ambiguous_id", field="id"
-            )
-        return Named("item", handle, _texts(item.text for item in items), frozenset(item.id for item in items))
+        return _of_items(self.backlog.files.document(scope.project).read().values, handle)
 
     def _note(self, session: Session, scope: Scope, handle: str) -> Named | None:
-        note = next((note for note in self.notes.view(session, scope).notes if note.id == handle), None)
-        return None if note is None else Named("note", note.id, (note.text,), frozenset({note.id}))
+        return _of_notes(self.notes.view(session, scope).notes, handle)
 
     def _held(self, scope: Scope, handle: str) -> Named | None:
-        held = next((held for held in self.quarantine.waiting(scope) if held.id == handle), None)
-        return None if held is None else Named("held call", held.id, _looked_at(held), frozenset({held.id}))
+        return _of_calls(self.quarantine.waiting(scope), handle)
+
+
+def _of_facts(rows: Sequence[Held], handle: str) -> Named | None:
+    if not any(handle in held.fact.handles for held in rows):
+        return None
+    found = resolve(rows, handle)
+    ids = frozenset[str]().union(*(held.fact.handles for held in found))
+    return Named("fact", found[0].fact.id, _texts(held.fact.text for held in found), ids)
+
+
+def _of_items(items: Iterable[Item], handle: str) -> Named | None:
+    named = [item for item in items if handle in item.handles]
+    named = [item for item in named if item.id == handle] or named
+    if not named:
+        return None
+    if len({item.key for item in named}) > 1:
+        raise RefusedError(
+            phrase("This id names several items; nothing was erased."), reason="ambiguous_id", field="id"
+        )
+    return Named("item", handle, _texts(item.text for item in named), frozenset(item.id for item in named))
+
+
+def _of_notes(notes: Iterable[Note], handle: str) -> Named | None:
+    note = next((note for note in notes if note.id == handle), None)
+    return None if note is None else Named("note", note.id, (note.text,), frozenset({note.id}))
+
+
+def _of_calls(calls: Iterable[HeldCall], handle: str) -> Named | None:
+    held = next((held for held in calls if held.id == handle), None)
+    return None if held is None else Named("held call", held.id, _looked_at(held), frozenset({held.id}))
 
 
 @dataclass(frozen=True, slots=True)

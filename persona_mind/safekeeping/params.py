@@ -18,7 +18,11 @@ class Erase(Params):
     id: Annotated[
         str,
         Place.WORD,
-        Field(min_length=1, max_length=MAX_ID, description="Id of a fact, a backlog item, a note or a held call."),
+        Field(
+            min_length=1,
+            max_length=MAX_ID,
+            description="Id of a fact, a backlog item, a note or a held call, forgotten or replaced ones included.",
+        ),
     ]
     everywhere: Annotated[
         bool, Field(description="Erase other memories that contain the same words, too; without it they are named.")
