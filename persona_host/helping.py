@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from persona_hooks.cards import Card
 from persona_hooks.commands import following, usage
 from persona_hooks.fields import parameters_of
-from persona_hooks.speech import literal, say
+from persona_hooks.speech import literal, say, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 FIRST = "mind"
 _SLASH = re.compile(r"(?<![\w/.])/mind(?![\w/-])")
+# What a person chooses in a conversation is an option of each command in a shell.
+_PERSONA = re.compile(r"(?<![\w/.])/persona (?:use|(?=none\b))(?: )?")
+_DOCTOR = re.compile(r"(?<![\w/.])/persona (?=doctor\b)")
 
 
 def groups(registry: Registry) -> list[str]:
@@ -45,8 +48,10 @@ def about(registry: Registry, words: Sequence[str]) -> Card | None:
     own = [verb for verb in verbs if verb.command.split() == head]
     if own == verbs:
         return _one(verbs[0])
-    lines = [row(f"/{verb.command}", _own(verb.summary)) for verb in sorted(verbs, key=lambda verb: verb.command)]
-    title = say("Commands that begin with /{words}:", words=" ".join(head))
+    lines = [
+        row(spelled(f"/{verb.command}"), _own(verb.summary)) for verb in sorted(verbs, key=lambda verb: verb.command)
+    ]
+    title = say("Commands that begin with {words}:", words=spelled(f"/{' '.join(head)}"))
     return Card(title, tuple(lines), hint=say("`/help COMMAND` tells its form."))
 
 
@@ -66,15 +71,15 @@ def in_shell(card: Card, *, everywhere: bool = False) -> Card:
 
 
 def shell_text(text: str) -> str:
-    """Return a text of ours with ``persona mind …`` where it says ``/mind …``."""
-    shell = _SLASH.sub("persona mind", text)
+    """Return a text of ours with ``persona mind …`` where it says ``/mind …``, ``--persona`` for ``/persona use``."""
+    shell = _DOCTOR.sub("persona ", _PERSONA.sub("--persona ", _SLASH.sub("persona mind", text)))
     return re.sub(r"`/help COMMAND`", "`persona mind COMMAND --help`", shell)
 
 
 def _one(verb: AnyVerb) -> Card:
     parameters = [(item.option if item.place is None else item.form.strip("[]"), item) for item in parameters_of(verb)]
     lines = [f"  {name:<24}{_own(item.description)}".rstrip() for name, item in parameters]
-    return Card(usage(verb), (_own(verb.summary), *lines))
+    return Card(spelled(usage(verb)), (_own(verb.summary), *lines))
 
 
 def _own(text: str) -> str:

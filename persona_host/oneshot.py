@@ -40,7 +40,7 @@ CAPABILITIES = Capabilities(ui=False, scheduler=False, input=False)
 
 def started(place: Place, models: HostModels, name: str = "command line", ui: Ui | None = None) -> Runtime:
     """Return a runtime with its plugins loaded and no session open; notices go to standard error without a ``ui``."""
-    setup = Setup(name, place.agent_dir, place.home, place.environ, CAPABILITIES, patience=PATIENCE)
+    setup = Setup(name, place.agent_dir, place.home, place.environ, CAPABILITIES, patience=PATIENCE, spell=shell_text)
     return Runtime.start(setup, ui=ui or StderrUi(), models=models, scheduler=SystemScheduler())
 
 
@@ -90,7 +90,8 @@ def mind(place: Place, words: Sequence[str], *, as_json: bool, plain: bool) -> i
     """Perform a person's command, given as the shell's words after ``mind``; print its card, return the status."""
     with opened(place) as (runtime, _):
         answer = runtime.command(["mind", *words])
-        card = in_shell(answer.card)
+        # What it did is told in messages, which are spelled for a shell already; a refusal also names what was typed.
+        card = answer.card if answer.ok else in_shell(answer.card)
         if answer.details.get("reason") == "unknown_command":
             card = replace(card, hint=say("`persona mind --help` lists them all."))
     return printed(answer._replace(card=card), as_json=as_json, plain=plain)

@@ -22,6 +22,7 @@ from persona_hooks.speech import Voice, chosen, phrase, speaking, speaks
 from persona_hooks.tools import Tool, tools, verb_of
 from persona_hooks.turn import Turn
 from persona_hooks.verbs import Answer, Audience, Call, Origin, Registry, perform, refusal, validate
+from persona_host.helping import about, shell_text
 from persona_host.loading import Found, entry_points
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from persona_hooks.dispatch import Late
     from persona_hooks.owner import Owner
     from persona_hooks.ports import Entry, Journal, Models, Scheduler, Ui
+    from persona_hooks.speech import Spell
     from persona_hooks.verbs import AnyVerb, Params
 
 
@@ -54,6 +56,8 @@ class Setup(NamedTuple):
         capabilities: What this door can do.
         plugins: Where plugins come from; the installed entry points unless a test says otherwise.
         patience: How many times its budget a hook may take; see ``Dispatcher``.
+        spell: How the commands that messages name are typed there. Without it as in a conversation, or as in a shell
+            where the host has no commands.
     """
 
     name: str
@@ -63,6 +67,7 @@ class Setup(NamedTuple):
     capabilities: Capabilities = _ABLE
     plugins: Callable[[], Found] = entry_points
     patience: float = 1.0
+    spell: Spell | None = None
 
 
 def _always() -> bool:
@@ -133,7 +138,7 @@ class Runtime:
         self._generation = 0
         self._session: Session | None = None
         self._settled = True
-        self._voice = Voice(self._language)
+        self._voice = Voice(self._language, setup.spell or (None if setup.capabilities.commands else shell_text))
 
     @classmethod
     def start(cls, setup: Setup, *, ui: Ui, models: Models, scheduler: Scheduler) -> Runtime:
@@ -366,10 +371,19 @@ class Runtime:
                 parse_line(self.registry, line) if isinstance(line, str) else parse_words(self.registry, line)
             )
         except PersonaError as error:
-            return self._refusal("command", error)
+            return self._helped(line) or self._refusal("command", error)
         return self.call(
             found.verb.name, found.arguments, session=self.session, origin="user", audience=audience, lax=True
         )
+
+    def _helped(self, line: str | Sequence[str]) -> Answer | None:
+        """Return the help that a line which is no command asks for with its last word; None where it asks for none."""
+        words = line.strip().removeprefix("/").split() if isinstance(line, str) else list(line)
+        if words[-1:] != ["help"]:
+            return None
+        with self.speaking():
+            card = about(self.registry, words[:-1])
+        return None if card is None else Answer("command", ok=True, changed="no", card=card, details={})
 
     def tools(self, audience: Audience) -> list[Tool]:
         """Return the tools for one door; none while nobody owns the session, for a leg, or of what is switched off."""

@@ -21,17 +21,21 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 ENGLISH: Final = "en"
 VARIABLES: Final = ("LC_ALL", "LC_MESSAGES", "LANG")
 """The environment variables that name one; the first that is set counts."""
+
+Spell = Callable[[str], str]
+"""Returns a message with the commands in it as they are typed somewhere."""
 
 Value = object
 """What may stand for a placeholder: a text, a number, a path."""
@@ -47,17 +51,45 @@ class Catalogue(Protocol):
         """Return the translation that fits ``number``."""
 
 
+class _Spelt:
+    """A catalogue, or English, with the commands in it as one host has them."""
+
+    def __init__(self, spoken: Catalogue | None, spell: Spell) -> None:
+        self._spoken = spoken
+        self._spell = spell
+
+    def gettext(self, message: str, /) -> str:
+        """See ``Catalogue``."""
+        return self._spelt(message if self._spoken is None else self._spoken.gettext(message))
+
+    def ngettext(self, one: str, many: str, number: int, /) -> str:
+        """See ``Catalogue``."""
+        if self._spoken is None:
+            return self._spelt(one if number == 1 else many)
+        return self._spelt(self._spoken.ngettext(one, many, number))
+
+    def _spelt(self, message: str) -> str:
+        return self._spell(message) if "/" in message else message
+
+
 class Voice:
-    """The language of one runtime.
+    """The language of one runtime, and how commands are typed there.
 
     Args:
         language: Returns it, with whether it may change yet: it is asked at the first word, and from then on only for
             as long as it may.
+        spell: Spells the commands that a message names as they are typed where it is read. It is given messages,
+            never a value, so that nothing that is quoted changes; without it they stay as in a conversation.
     """
 
-    def __init__(self, language: Callable[[], tuple[str, bool]]) -> None:
+    def __init__(self, language: Callable[[], tuple[str, bool]], spell: Spell | None = None) -> None:
         self._ask = language
+        self._spell = spell
         self._known: tuple[Catalogue | None] | None = None
+
+    def spelled(self, text: str) -> str:
+        """Return a text of ours with the commands in it as they are typed."""
+        return text if self._spell is None else self._spell(text)
 
     def forget(self) -> None:
         """Ask again at the next word."""
@@ -69,6 +101,8 @@ class Voice:
             return self._known[0]
         language, settled = self._ask()
         found = catalogue(language)
+        if self._spell is not None:
+            found = _Spelt(found, self._spell)
         if settled:
             self._known = (found,)
         return found
@@ -178,6 +212,12 @@ def worded(text: str) -> str:
         return text
     spoken = _spoken_catalogue()
     return str(text) if spoken is None else text.worded(spoken)
+
+
+def spelled(text: str) -> str:
+    """Return a command, or a text of ours that names some, as it is typed by the person who is spoken to."""
+    voice = _spoken.get(None)
+    return text if voice is None else voice.spelled(text)
 
 
 def thousands(number: int) -> Thousands:

@@ -41,6 +41,12 @@ YOUNG: Final = 50_000
 """New objects after which the collector looks through them. A start makes about as many and keeps nearly all."""
 
 
+def _spelt(message: str) -> str:
+    from persona_host.helping import shell_text  # noqa: PLC0415 - loads the registry; few commands say anything here
+
+    return shell_text(message)
+
+
 class Late(click.Group):
     """A group whose commands are imported one at a time, run on standard streams that are fit for it."""
 
@@ -49,7 +55,7 @@ class Late(click.Group):
         gc.set_threshold(YOUNG)
         try:
             # What is said before there are settings to ask, or after them.
-            with guarded(), speaking(Voice(lambda: (chosen(os.environ), True))):
+            with guarded(), speaking(Voice(lambda: (chosen(os.environ), True), _spelt)):
                 return super().main(*args, **extra)
         finally:
             # All of it goes with the process; to look first for what could go alone takes as long as a small command.

@@ -16,7 +16,7 @@ from persona_hooks.specs import Handled
 from persona_hooks.speech import say, thousands
 from persona_hooks.switches import is_set
 from persona_host.adapters.claude_code.log import Log
-from persona_host.adapters.claude_code.told import PLUGIN, Notices, worded
+from persona_host.adapters.claude_code.told import PLUGIN, Notices, here, worded
 from persona_host.headless import NoModels, SystemScheduler
 from persona_host.helping import groups
 from persona_host.loading import Found, entry_points
@@ -88,7 +88,7 @@ class Conversation:
         self._notices = Notices()
         self._lock = threading.Lock()
         self._arrived: list[Entry] = []
-        setup = Setup(NAME, place.agent_dir, place.home, place.environ, capabilities, plugins, PATIENCE)
+        setup = Setup(NAME, place.agent_dir, place.home, place.environ, capabilities, plugins, PATIENCE, here)
         lasting = not is_set(place.environ.get("PI_PERSONA_DISABLE"))
         session_id = f"claude-{event.session_id}"
         self._log = Log(place.agent_dir, event.cwd, session_id, lasting=lasting, arrived=self._arrived.append)
