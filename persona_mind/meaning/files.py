@@ -76,8 +76,9 @@ class VectorFiles:
             PersonaError: It could not be done; an erasure that failed here is finished later.
         """
         root = self.profile.root
-        if not (root / FOLDER).is_dir():
-            return []
+        with storage_errors(root / FOLDER):
+            if not (root / FOLDER).is_dir():
+                return []
         gone = frozenset(map(said_of, texts))
         with self.profile.locks.hold(_LOCK), storage_errors(root / FOLDER):
             changed: list[str] = []
