@@ -150,8 +150,11 @@ class Services:
         source = self.access.settings(session).vectors if session is not None else ""
         if not source:
             return None
-        if self._meaning is None or self._meaning.setting != source:
-            self.end()
+        old = self._meaning
+        if old is None or old.setting != source or not old.resume():
+            self._past = None
+            if old is not None:
+                old.close()
             from persona_mind.meaning.service import Meaning  # noqa: PLC0415 - see the module's docstring
 
             self._meaning = Meaning(
@@ -173,10 +176,10 @@ class Services:
                 meaning.warm()
 
     def end(self) -> None:
-        """Let a model go; what it has read is kept."""
-        meaning, self._meaning, self._past = self._meaning, None, None
-        if meaning is not None:
-            meaning.close()
+        """Let a model rest: the next session may need it, and what it has read is kept. Waits for nothing."""
+        self._past = None
+        if self._meaning is not None:
+            self._meaning.rest()
 
     def read_ahead(self, session: Session, scope: Scope) -> None:
         """Have what is remembered and what was said read for likeness of meaning, while nobody waits."""
@@ -201,14 +204,14 @@ class Services:
         session = self._session
         return session is not None and self.access.enabled(session)
 
-    def _erased(self, texts: tuple[str, ...]) -> None:
+    def _erased(self, saids: frozenset[bytes]) -> None:
         """Let go of what is kept in memory of facts, and of all that was made of texts that were erased."""
         self.profile.forget()
         self.views.forget()
-        if texts and self.made("sessions"):
+        if saids and self.made("sessions"):
             self.sessions.forget()
-        if texts and self._meaning is not None:
-            self._meaning.drop(texts)
+        if saids and self._meaning is not None:
+            self._meaning.drop(saids)
             self._past = None
 
     @cached_property

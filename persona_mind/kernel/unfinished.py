@@ -27,7 +27,15 @@ _MAX_BYTES: Final = 16 * 1024 * 1024
 
 
 class Begun(BaseModel):
-    """One erasure: under which id, what goes, and what its tombstones are made of."""
+    """One erasure: under which id, what goes, and what its tombstones are made of.
+
+    Attributes:
+        id: What was named.
+        texts: The words that go, wherever they stand.
+        keys: What the tombstones are made of.
+        ids: What goes in the recorder.
+        whole: The texts of all rows that go, since the words may stand in a tag or a source: hashes, in hexadecimal.
+    """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", defer_build=True)
 
@@ -35,6 +43,7 @@ class Begun(BaseModel):
     texts: tuple[str, ...]
     keys: tuple[str, ...]
     ids: tuple[str, ...]
+    whole: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

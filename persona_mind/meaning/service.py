@@ -6,8 +6,9 @@ search uses the vectors that are there.
 
 from __future__ import annotations
 
+import math
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -16,13 +17,12 @@ from persona_hooks.speech import phrase, say, thousands, worded
 from persona_mind.kernel.compared import VECTORS
 from persona_mind.kernel.erased import stone
 from persona_mind.meaning.files import LIMITS, VectorFiles
-from persona_mind.meaning.segments import said_of
 from persona_mind.meaning.worker import Worker
 from persona_mind.recall.pool import Patience, key_of
 from persona_store.tombstones import Tombstones
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -44,6 +44,8 @@ POURED: Final = 512
 """Vectors that are written together while there are more to come."""
 LONG: Final = 400
 """Texts still to be read of which a person is told, once."""
+LINGER: Final = 30.0
+"""Seconds for which a model stays after its session, so that the next one need not load it."""
 _QUESTIONS: Final = 64
 
 
@@ -95,7 +97,7 @@ class Meaning:
         self._stones = None if profile is None else Tombstones(profile)
         self._allowed = allowed
         self._tell = tell
-        self._worker = Worker(self._piece, self._pour)
+        self._worker = Worker(self._piece, self._last, self._failed)
         self._loaded = threading.Event()
         self._model: Embedder | None = None
         self._width = 0
@@ -108,6 +110,7 @@ class Meaning:
         self._told = False
         self._waited = False
         self._job: Callable[[], None] | None = None
+        self._resting: bool | None = None
 
     def pool(self, kind: Kind, patience: Patience) -> Kept | None:
         """Return the vectors of one kind; None while the model is not ready, or where it does not work.
@@ -159,9 +162,8 @@ class Meaning:
             late=self._late,
         )
 
-    def drop(self, texts: Iterable[str]) -> None:
-        """Forget what was made of erased texts, in memory; on disk ``VectorFiles.drop`` does."""
-        saids = frozenset(map(said_of, texts))
+    def drop(self, saids: Collection[bytes]) -> None:
+        """Forget what was made of erased texts, in memory; on disk ``VectorFiles.drop`` does, with the same hashes."""
         with self._lock:
             self._questions.clear()
         for kind, pool in self._pools.items():
@@ -170,9 +172,31 @@ class Meaning:
             else:
                 pool.drop(saids)
 
+    def rest(self) -> None:
+        """Read no more and keep what was read; end after a while, unless it is resumed. Waits for nothing."""
+        # Asked now: whatever is forgotten of the session, such as that memory was off, is still known.
+        allowed = self._resting = self._allowed()
+        self._job = None
+        self._worker.rest(LINGER, partial(self._pour, allowed))
+
+    def resume(self) -> bool:
+        """Go on in a session; return whether that was still possible."""
+        self._resting = None
+        return self._worker.resume()
+
     def close(self) -> None:
-        """End the thread, once what it is at is done; what was read is kept."""
+        """End the thread, once what it is at is done; what was read is kept. Waits for nothing."""
+        if self._resting is None:
+            self._resting = self._allowed()
         self._worker.close()
+
+    def _last(self) -> None:
+        self._pour(bool(self._resting))
+        self._model = None
+        with self._lock:
+            self._questions.clear()
+        for pool in self._pools.values():
+            pool.clear()
 
     def _question(self, text: str, patience: Patience) -> NDArray[np.float32] | None:
         key = key_of(text)
@@ -193,6 +217,8 @@ class Meaning:
             if self._model is not None:
                 with self._guarded():
                     row = self._model.embed([text])[0]
+                    if not bool((abs(row) < math.inf).all()):
+                        return  # it is no vector, and would make every likeness none
                     with self._lock:
                         self._questions[key] = row
                         if len(self._questions) > _QUESTIONS:
@@ -209,11 +235,15 @@ class Meaning:
         if not self._loaded.is_set():
             self._load()
             return True
+        if not self._allowed():
+            # What is wanted still is, and is read once that is allowed again: indexes do not ask a second time.
+            self._job = None
+            return False
         job, self._job = self._job, None
         if job is not None:
-            with suppress(PersonaError):  # what cannot be looked at now is at the next quiet moment, or when asked for
-                if self._allowed():
-                    job()
+            # What cannot be looked at now, since it is just being removed or written, is at the next quiet moment.
+            with suppress(PersonaError, OSError):
+                job()
             return True
         for pool in self._pools.values():
             readings = pool.next(BATCH)
@@ -264,13 +294,17 @@ class Meaning:
             with suppress(PersonaError, OSError):  # what cannot be read is made again
                 records = self._files.load(name, kind) if self._files else []
                 pool.load(record for record in records if len(record.vector) == 2 * self._width)
-        if self._files is not None and self._files.others(name):
-            self._tell(say("`{setting}` names another model than before: everything is read anew.", setting=VECTORS))
         self._pools = pools
+        with suppress(PersonaError, OSError):  # as above: nothing but a notice depends on it
+            if self._files is not None and self._files.others(name):
+                self._notify(
+                    say("`{setting}` names another model than before: everything is read anew.", setting=VECTORS)
+                )
 
-    def _pour(self) -> None:
+    def _pour(self, allowed: bool | None = None) -> None:  # noqa: FBT001 - asked for where it is None
         """Keep on disk what was read since the last time."""
-        if self._files is None or self._model is None or not self._allowed():
+        allowed = self._allowed() if allowed is None else allowed
+        if self._files is None or self._model is None or not allowed:
             return
         for kind, pool in self._pools.items():
             if pool.fresh:
@@ -286,23 +320,39 @@ class Meaning:
         waiting = sum(pool.waiting for pool in self._pools.values())
         if waiting >= LONG and not self._told:
             self._told = True
-            self._tell(
+            self._notify(
                 say(
                     "Recall by meaning: {number} texts are being read in the background. Words find them meanwhile.",
                     number=thousands(waiting),
                 )
             )
 
-    def _guarded(self) -> _Guarded:
-        return _Guarded(self)
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Work with a model, which may fail in many ways: the thread lives on, and the failure is told."""
+        try:
+            yield
+        except PersonaError as error:
+            self.fail(error)
+        except Exception as error:  # noqa: BLE001 - as above
+            self.fail(_unforeseen(error, self.source))
+
+    def _failed(self, error: BaseException) -> None:
+        self.fail(error if isinstance(error, PersonaError) else _unforeseen(error, self.source))
+
+    def _notify(self, text: str) -> None:
+        with suppress(Exception):  # whatever shows it may be gone by now, which is no reason to stop reading
+            self._tell(text)
 
     def fail(self, error: PersonaError) -> None:
         """Give up on the model: recall goes on by words, and whoever asks is told why."""
-        if self._trouble is None:
+        first = self._trouble is None
+        if first:
             self._trouble = error
-            self._tell(say("Recall goes on by words alone. {trouble}", trouble=worded(self._advice())))
         self._pools = {}
         self._loaded.set()
+        if first:
+            self._notify(say("Recall goes on by words alone. {trouble}", trouble=worded(self._advice())))
 
     def _advice(self) -> str:
         if self._trouble is None:
@@ -310,24 +360,7 @@ class Meaning:
         return phrase("`{setting}`: {what}", setting=VECTORS, what=self._trouble.message)
 
 
-class _Guarded:
-    """Work with a model, which may fail in many ways; the thread lives on, and the failure is told."""
-
-    def __init__(self, meaning: Meaning) -> None:
-        self._meaning = meaning
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
-        if error is None or not isinstance(error, Exception):
-            return False
-        known = error if isinstance(error, PersonaError) else _unforeseen(error, self._meaning.source)
-        self._meaning.fail(known)
-        return True
-
-
-def _unforeseen(error: Exception, source: str) -> PersonaError:
+def _unforeseen(error: BaseException, source: str) -> PersonaError:
     if isinstance(error, ImportError):
         return NotFoundError(
             phrase("A package of the extra {extra} cannot be loaded ({name}).", extra="`embeddings`", name=error.name),

@@ -25,16 +25,26 @@ class Worker:
     Args:
         piece: Does one piece of what can wait, and returns whether there may be more.
         last: Called on the thread when it ends.
+        failed: Told on the thread of whatever a job raised; the thread lives on.
     """
 
-    def __init__(self, piece: Callable[[], bool], last: Callable[[], None]) -> None:
+    def __init__(
+        self, piece: Callable[[], bool], last: Callable[[], None], failed: Callable[[BaseException], None]
+    ) -> None:
         self._piece = piece
         self._last = last
+        self._failed = failed
         self._urgent: deque[Callable[[], None]] = deque()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._more = False
         self._ended = False
+        self._until: float | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether it does nothing any more."""
+        return self._ended
 
     def wake(self) -> None:
         """Say that there may be something to do."""
@@ -61,15 +71,31 @@ class Worker:
             self._changed.notify()
         return done.wait(seconds)
 
+    def rest(self, seconds: float, before: Callable[[], None]) -> None:
+        """Put off what can wait, and end the thread after so many seconds unless it is resumed. Waits for nothing.
+
+        Args:
+            seconds: How long it stays.
+            before: Done on the thread as soon as it can be.
+        """
+        with self._changed:
+            self._more = False
+            self._until = time.monotonic() + seconds
+            if self._thread is not None:
+                self._urgent.append(before)
+                self._changed.notify()
+
+    def resume(self) -> bool:
+        """Stay, and return whether that was still possible."""
+        with self._changed:
+            self._until = None
+            return not self._ended
+
     def close(self) -> None:
-        """End the thread after the piece that is being worked on. Whoever still waits is not answered."""
+        """End the thread after the piece that is being worked on. Waits for nothing; whoever does is not answered."""
         with self._changed:
             self._ended = True
             self._changed.notify()
-        thread = self._thread
-        if thread is not None:
-            thread.join(ENDING)
-            atexit.unregister(self.close)
 
     def _begin(self) -> None:
         if self._thread is None and not self._ended:
@@ -77,22 +103,35 @@ class Worker:
             run = contextvars.copy_context().run
             self._thread = threading.Thread(target=run, args=(self._work,), name="persona-mind meaning", daemon=True)
             self._thread.start()
-            atexit.register(self.close)
+            atexit.register(self._join)
+
+    def _join(self) -> None:
+        self.close()
+        if self._thread is not None:
+            self._thread.join(ENDING)
 
     def _work(self) -> None:
+        while (job := self._next()) is not None:
+            self._do(job)
+        self._do(self._last)
+        atexit.unregister(self._join)
+
+    def _do(self, job: Callable[[], None]) -> None:
         try:
-            while (job := self._next()) is not None:
-                job()
-            self._last()
-        finally:
-            # A thread that dies of a defect must not leave others waiting for it.
-            self._ended = True
+            job()
+        except BaseException as error:  # noqa: BLE001 - a package in Rust panics with what is no Exception
+            # A thread that died of it would leave others waiting, and nobody would know why.
+            self._failed(error)
 
     def _next(self) -> Callable[[], None] | None:
         """Return what is to be done next, once there is something; None when all is over."""
         with self._changed:
             while not (self._ended or self._urgent or self._more):
-                self._changed.wait()
+                left = None if self._until is None else self._until - time.monotonic()
+                if left is not None and left <= 0:
+                    self._ended = True
+                else:
+                    self._changed.wait(left)
             if self._ended:
                 return None
             return self._urgent.popleft() if self._urgent else self._one_piece
@@ -102,6 +141,7 @@ class Worker:
             self._more = False
         more = self._piece()
         with self._changed:
-            self._more = self._more or more
+            # What rests reads on when it is resumed and woken.
+            self._more = self._more or (more and self._until is None)
         if more:
             time.sleep(0)  # whoever waits for a lock of the pieces gets it in between

@@ -13,7 +13,7 @@ from persona_hooks.errors import CorruptError, NotFoundError
 from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class OnnxModel:
             if not path.is_file():
                 message = phrase("There is no {name} in {folder}.", name=path.name, folder=folder)
                 raise NotFoundError(message, reason="model_missing", path=str(path))
-        self.name = fingerprint(model, vocabulary)
+        self.name = fingerprint(model, vocabulary, beside=_beside(model, vocabulary))
         self._tokenizer = _tokenizer(vocabulary)
         self._session = _session(model)
         self._inputs = [given.name for given in self._session.get_inputs()]
@@ -73,8 +73,9 @@ class OnnxModel:
 
 def unit(rows: NDArray[Any]) -> NDArray[np.float32]:
     """Scale rows to unit length."""
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.maximum(lengths, 1e-12), np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):  # a row that overflowed stays no vector
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.asarray(rows / np.maximum(lengths, 1e-12), np.float32)
 
 
 def _tokenizer(path: Path) -> tokenizers.Tokenizer:
@@ -97,8 +98,19 @@ def _session(path: Path) -> onnxruntime.InferenceSession:
         raise CorruptError(phrase("{path} is not an ONNX model.", path=path), path=str(path)) from error
 
 
-def fingerprint(*paths: Path) -> str:
-    """Tell models apart by the sizes and both ends of their files; reading all of them at each start is dear."""
+def _beside(*paths: Path) -> list[Path]:
+    """Return the other files in a model's folders: a large model keeps its weights apart, under any name."""
+    found = {path for folder in {path.parent for path in paths} for path in folder.iterdir() if path.is_file()}
+    return sorted(path for path in found.difference(paths) if not path.name.startswith("."))
+
+
+def fingerprint(*paths: Path, beside: Iterable[Path] = ()) -> str:
+    """Tell models apart by the sizes and both ends of their files; reading all of them at each start is dear.
+
+    Args:
+        paths: The files.
+        beside: Others that count by name, size and time of change.
+    """
     digest = hashlib.sha256()
     for path in paths:
         size = path.stat().st_size
@@ -107,4 +119,7 @@ def fingerprint(*paths: Path) -> str:
             digest.update(file.read(_END))
             file.seek(max(0, size - _END))
             digest.update(file.read(_END))
+    for path in beside:
+        status = path.stat()
+        digest.update(f"{path.name}/{status.st_size}/{status.st_mtime_ns}\n".encode("utf-8", "surrogatepass"))
     return f"onnx:{digest.hexdigest()[:32]}"

@@ -35,15 +35,23 @@ class Reading(NamedTuple):
         key: Tells what the model reads from everything else, without its words.
         text: What it reads: the tags (a speaker's name tells much), then the text.
         said: The text alone.
+        at: When it was said, in seconds since the epoch; None where nobody knows.
     """
 
     key: bytes
     text: str
     said: str
+    at: float | None = None
 
 
 class Pool(Protocol):
-    """The vectors of one kind of thing. Safe to use from several threads."""
+    """The vectors of one kind of thing. Safe to use from several threads.
+
+    Attributes:
+        most: How many of one index take part: less than it holds, or it would be filled ever anew.
+    """
+
+    most: int
 
     def get(self, key: bytes) -> NDArray[np.float32] | None:
         """Return the vector of a text by its key, if it has been read."""
@@ -57,8 +65,8 @@ class Pool(Protocol):
         """Do not have a text read that was wanted."""
         ...
 
-    def news(self, since: int) -> Sequence[bytes]:
-        """Return the keys whose vectors became known after the first ``since`` of them."""
+    def news(self, since: int) -> tuple[int, Sequence[bytes]]:
+        """Return where one is up to date then, and the keys whose vectors became known since an earlier such moment."""
         ...
 
     def read(self, readings: Sequence[Reading], patience: Patience) -> None:
@@ -95,7 +103,7 @@ def no_source() -> None:
 def reading(doc: Doc) -> Reading:
     """Return what a model reads of a document."""
     text = f"{', '.join(doc.tags)}: {doc.text}" if doc.tags else doc.text
-    return Reading(key_of(text), text, doc.text)
+    return Reading(key_of(text), text, doc.text, doc.at)
 
 
 def key_of(text: str) -> bytes:

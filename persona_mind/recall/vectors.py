@@ -21,8 +21,6 @@ FEW = 8
 """Items that a mean and a spread are worth beforehand, so that an index of one or two is not judged by itself."""
 USUAL_SPREAD = 0.1
 """The spread of likeness to assume beforehand; sentence models show about this on everyday text."""
-MOST = 65_536
-"""Items that have a vector, those that were put last: less than a cache holds, or it would be filled ever anew."""
 AT_ONCE = 16
 """So few texts that have no vector yet are read while somebody waits; more are left to the background."""
 
@@ -54,6 +52,8 @@ class Likeness:
 class Vectors:
     """The vectors of one index. Not thread-safe; one owner at a time.
 
+    Of more items than a pool lets take part, those that were put last have vectors.
+
     Args:
         pool: Where they come from.
     """
@@ -77,7 +77,7 @@ class Vectors:
         """Take over the vector of a text, or have it read."""
         self.drop(slot)
         self._put[slot] = None
-        if len(self._put) > MOST:
+        if len(self._put) > self.pool.most:
             self._let_go(next(iter(self._put)))
         row = self.pool.get(reading.key)
         if row is not None:
@@ -127,8 +127,7 @@ class Vectors:
 
     def _take_over(self) -> None:
         """Take over the vectors that became known since the last time."""
-        news = self.pool.news(self._seen)
-        self._seen += len(news)
+        self._seen, news = self.pool.news(self._seen)
         for key in news:
             row = self.pool.get(key) if key in self._slots else None
             if row is not None:

@@ -71,12 +71,12 @@ class Erasing:
     Attributes:
         profile: Whose files are swept.
         recorder: Its logs of ids.
-        forget: Lets go of what this process keeps in memory of some texts.
+        forget: Lets go of what this process keeps in memory of some texts, by the hashes that vectors have.
     """
 
     profile: Profile
     recorder: Recorder
-    forget: Callable[[tuple[str, ...]], None]
+    forget: Callable[[frozenset[bytes]], None]
 
     def was_erased(self, handle: str) -> bool:
         """Return whether something was erased under this id."""
@@ -107,7 +107,8 @@ class Erasing:
         return begun
 
     def _planned(self, named: Named, *, everywhere: bool) -> Begun:
-        from persona_store.erase import Target  # noqa: PLC0415 - few commands erase
+        from persona_mind.meaning.segments import said_of  # noqa: PLC0415 - few commands erase
+        from persona_store.erase import Target  # noqa: PLC0415 - as above
 
         words = Target(named.texts, ())
         found = list(holding(self.profile, words))
@@ -118,7 +119,8 @@ class Erasing:
         ids = dict.fromkeys((*sorted(named.ids), *(row.id for row in found if row.id)))
         keys = {stone(text) for text in (*texts, *(row.text for row in found if row.text))}
         keys |= {stone_of_id(handle) for handle in ids}
-        return Begun(id=named.id, texts=tuple(texts), keys=tuple(sorted(keys)), ids=tuple(ids))
+        whole = sorted({said_of(text).hex() for text in (*texts, *(row.text for row in found if row.text))})
+        return Begun(id=named.id, texts=tuple(texts), keys=tuple(sorted(keys)), ids=tuple(ids), whole=tuple(whole))
 
     def finish(self) -> Finished:
         """Complete every erasure that was interrupted.
@@ -133,8 +135,11 @@ class Erasing:
 
     def _run(self, begun: Begun, outside: Iterable[Path], permit: Permit | None) -> Erased:
         from persona_mind.meaning.files import VectorFiles  # noqa: PLC0415 - few commands erase
+        from persona_mind.meaning.segments import said_of  # noqa: PLC0415 - as above
         from persona_store.erase import Target, erase  # noqa: PLC0415 - as above
 
+        # An erasure that an earlier release began has no hashes.
+        saids = frozenset((*map(bytes.fromhex, begun.whole), *map(said_of, begun.texts)))
         places = (_Logs(self.profile.root, begun.ids),)
         try:
             with partly():
@@ -144,10 +149,10 @@ class Erasing:
                 target = Target(begun.texts, begun.keys, stone_of_row)
                 done = erase(self.profile, target, places=places, outside=outside, check=permit)
         finally:
-            self.forget(begun.texts)
+            self.forget(saids)
         with partly():
             # After the documents: whatever is read from now on is read from what stands there.
-            vectors = VectorFiles(self.profile).drop(begun.texts)
+            vectors = VectorFiles(self.profile).drop(saids)
             if done.complete:
                 Plan(self.profile).drop(begun)
         return replace(done, changed=(*done.changed, *vectors))

@@ -11,7 +11,7 @@ from persona_mind.meaning import files, service
 from persona_mind.meaning.files import VectorFiles
 from persona_mind.meaning.segments import Record, decode, encode, said_of
 from persona_mind.meaning.service import Meaning
-from persona_mind.recall import Doc, Index, vectors
+from persona_mind.recall import Doc, Index
 from persona_mind.recall.pool import Patience, Reading, key_of
 from persona_store.transaction import Profile
 from tests.meaning.conftest import busy
@@ -48,7 +48,7 @@ def segments(folder: Path) -> list[Path]:
 
 def test_looking_and_erasing_create_nothing(kept: VectorFiles) -> None:
     assert kept.load("a", "facts") == []
-    assert kept.drop(["text"]) == []
+    assert kept.drop([said_of("text")]) == []
     assert not kept.others("a")
     kept.add("a", "facts", list)
     assert not segments(kept.profile.root)
@@ -108,12 +108,12 @@ def test_a_link_in_the_place_of_a_segment_is_not_followed(kept: VectorFiles, fol
 def test_erasing_takes_every_spelling_and_all_turns(kept: VectorFiles, folder: Path) -> None:
     kept.add("a", "facts", lambda: [*texts(3), record("Pin:  1234")])
     kept.add("a", "turns", lambda: texts(3))
-    changed = kept.drop(["pin: 1234"])
+    changed = kept.drop([said_of("pin: 1234")])
     assert len(changed) == 2
     assert [one.key for one in kept.load("a", "facts")] == [one.key for one in texts(3)]
     assert kept.load("a", "turns") == []
-    assert kept.drop(["nobody said this"]) == []
-    assert kept.drop([f"text {at}" for at in range(3)])
+    assert kept.drop([said_of("nobody said this")]) == []
+    assert kept.drop([said_of(f"text {at}") for at in range(3)])
     assert segments(folder) == []
 
 
@@ -122,7 +122,7 @@ def test_erasing_takes_what_an_interrupted_write_left(kept: VectorFiles, folder:
     (path,) = segments(folder)
     left = path.with_name(f".{path.name}.tmp-{'0' * 32}")
     left.write_bytes(path.read_bytes())
-    kept.drop(["secret"])
+    kept.drop([said_of("secret")])
     assert not [found for found in folder.rglob("*") if found.is_file()]
 
 
@@ -136,7 +136,7 @@ def test_what_is_read_while_it_is_erased_is_dropped(model: Path) -> None:
         reading = Reading(key_of("a trip"), "a trip", "a trip")
         pool._queue[reading.key] = reading
         rows = meaning._model.embed([reading.text])
-        meaning.drop(["a trip"])
+        meaning.drop([said_of("a trip")])
         pool.take([reading], rows)
         assert pool.get(reading.key) is None
         assert pool.pour(lambda _: True) == []
@@ -184,7 +184,6 @@ def test_what_was_put_last_has_a_vector_and_no_more_are_held_than_there_is_room_
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(files.LIMITS, "facts", 15)
-    monkeypatch.setattr(vectors, "MOST", 10)
     meaning = Meaning(str(model))
     index = Index(meaning=lambda: meaning)
     try:

@@ -300,7 +300,7 @@ def test_erasing_reaches_the_vectors_of_every_model_and_without_any_set(opened: 
 
 
 def test_what_another_process_read_before_an_erasure_is_not_kept_after_it(
-    opened: Open, cached: Cached, clock: ManualClock
+    opened: Open, cached: Cached, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mind, other = opened(), opened(None)
     wanted, *_ = remember(mind, TRIP, *OTHERS)
@@ -308,11 +308,11 @@ def test_what_another_process_read_before_an_erasure_is_not_kept_after_it(
     assert meaning.finish(SECONDS)
     services = mind._plugin.services
     scope = services.access.scope(mind._session, services.access.owner(mind._session))
-    meaning._allowed = lambda: False
-    services.views.view(scope, ("persona",), clock.now()).prepare()
-    assert meaning.finish(SECONDS)
-    other.erase(wanted)
-    meaning._allowed = lambda: True
+    with monkeypatch.context() as patch:
+        patch.setattr(meaning, "_pour", lambda: None)
+        services.views.view(scope, ("persona",), clock.now()).prepare()
+        assert meaning.finish(SECONDS)
+        other.erase(wanted)
     assert meaning.finish(SECONDS)
     assert {record.said for record in cached()} == set(map(said_of, OTHERS))
 
