@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from persona_hooks.errors import PersonaError
 from persona_hooks.speech import phrase
 from persona_host import extras
-from persona_host.adapters.folder import installed
+from persona_host.adapters.folder import installed, mark
 from persona_host.adapters.installing import folder_of
 
 if TYPE_CHECKING:
@@ -55,7 +55,11 @@ def check(host: str, target: Target) -> list[Checked]:
 def _pi(target: Target) -> Iterator[Checked]:
     from persona_host.adapters.pi.files import CONFIG, MANIFEST, installation  # noqa: PLC0415 - reads the bundle
 
-    folder = folder_of("pi", target)
+    try:
+        folder = folder_of("pi", target)
+    except PersonaError as error:
+        yield Checked("extension", "error", error.message)
+        return
     loaded = Path(target.environ.get("PI_CODING_AGENT_DIR") or target.home / ".pi" / "agent")
     expected = installation(target.runtime(), target.python)
     yield _files(folder, expected, "persona install pi")
@@ -106,21 +110,21 @@ def _files(folder: Path, expected: Mapping[str, str], command: str, name: str = 
     """Compare what is installed with what this release installs, and with what was installed then."""
     try:
         marks = installed(folder)
+        found = {file: mark(folder, file) for file in marks}
     except PersonaError as error:
         return Checked(name, "error", error.message)
     if not marks:
         return Checked(name, "warning", phrase("not installed: `{command}`", command=command))
-    present = {file: _content(folder / file) for file in marks}
-    gone = [file for file, content in present.items() if content is None]
+    gone = [file for file, known in found.items() if known is None]
     if gone:
         return Checked(name, "error", phrase("{file} is missing: `{command}`", file=gone[0], command=command))
-    edited = [file for file, content in present.items() if _hash(content or b"") != marks[file]]
+    edited = [file for file, known in found.items() if known != marks[file]]
     if edited:
         text = phrase(
             "{file} was changed by hand; `{command}` refuses until it is moved away", file=edited[0], command=command
         )
         return Checked(name, "warning", text)
-    if any(present.get(file) != text.encode() for file, text in expected.items()):
+    if any(found.get(file) != _hash(text.encode()) for file, text in expected.items()):
         return Checked(
             name, "warning", phrase("of another release, or of another Python: `{command}`", command=command)
         )

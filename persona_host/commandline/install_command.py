@@ -13,9 +13,10 @@ from persona_host.commandline.options import CONTEXT, common, json_option, plain
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from persona_hooks.cards import Card
     from persona_host.place import Place
     from persona_host.runtime import Runtime
+
+_LISTED = f"{', '.join(installing.NAMES[:-1])} or {installing.NAMES[-1]}"
 
 
 def _target(place: Place) -> installing.Target:
@@ -29,37 +30,48 @@ def _target(place: Place) -> installing.Target:
 
 
 def _run(
-    do: Callable[[str, installing.Target], Card], name: str, place: Place, host: str, *, as_json: bool, plain: bool
+    do: Callable[[str, installing.Target], installing.Told],
+    name: str,
+    place: Place,
+    host: str,
+    *,
+    as_json: bool,
+    plain: bool,
 ) -> int:
     from persona_host.oneshot import printed  # noqa: PLC0415 - refusals are printed without it
 
-    card = do(host, _target(place))
-    return printed(
-        Answer(name, ok=True, changed="yes", card=card, details={"host": host}), as_json=as_json, plain=plain
-    )
+    card, changed = do(host, _target(place))
+    details = {"host": host, "changed": changed}
+    return printed(Answer(name, ok=True, changed=changed, card=card, details=details), as_json=as_json, plain=plain)
 
 
-@click.command(context_settings=CONTEXT)
+@click.command(
+    context_settings=CONTEXT,
+    help=f"""Install our side of another host: {_LISTED}.
+
+    Writes below home and the agent directory only, and never calls the host.
+    """,
+)
 @click.argument("host")
 @plain_option
 @json_option
 @common
 def install(place: Place, /, host: str, *, as_json: bool, plain: bool) -> int:
-    """Install our side of another host: pi, claude-code or mcp.
-
-    Writes below home and the agent directory only, and never calls the host.
-    """
+    """Install our side of another host."""
     return _run(installing.install, "install", place, host, as_json=as_json, plain=plain)
 
 
-@click.command(context_settings=CONTEXT)
+@click.command(
+    context_settings=CONTEXT,
+    help=f"""Take our side of another host away: {_LISTED}.
+
+    The host is left as it was found; memory itself is left alone.
+    """,
+)
 @click.argument("host")
 @plain_option
 @json_option
 @common
 def uninstall(place: Place, /, host: str, *, as_json: bool, plain: bool) -> int:
-    """Take our side of another host away: pi or mcp.
-
-    The host is left as it was found; memory itself is left alone.
-    """
+    """Take our side of another host away."""
     return _run(installing.uninstall, "uninstall", place, host, as_json=as_json, plain=plain)

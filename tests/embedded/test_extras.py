@@ -26,5 +26,5 @@ def test_installing_for_mcp_warns_where_it_could_not_start(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, lacking: bool
 ) -> None:
     monkeypatch.setattr(extras, "missing", lambda _: lacking)
-    card = install("mcp", Target(tmp_path, {}, lambda: pytest.fail("no runtime is needed")))
+    card = install("mcp", Target(tmp_path, {}, lambda: pytest.fail("no runtime is needed"))).card
     assert (card.level == "warning", "pip install" in card.hint) == (lacking, lacking)

@@ -12,6 +12,7 @@ import pytest
 
 from persona_hooks.errors import ConflictError, RefusedError
 from persona_host.adapters.claude_code import files
+from persona_host.adapters.folder import RECEIPT
 from persona_host.adapters.installing import Target, install, uninstall
 from persona_host.headless import headless_runtime
 from tests.hosts.test_installing import nothing, picture
@@ -44,18 +45,18 @@ def a_claude_that_is_used(home: Path) -> None:
 def test_uninstalling_leaves_everything_as_it_was(home: Path, target: Target, before: Callable[[Path], None]) -> None:
     before(home)
     found = picture(home)
-    assert str(home / ".claude" / "skills" / "persona-mind") in install("claude-code", target).body
+    assert str(home / ".claude" / "skills" / "persona-mind") in install("claude-code", target).card.body
     assert picture(home).items() > found.items()
     install("claude-code", target)
     uninstall("claude-code", target)
     assert picture(home) == found
-    assert "not installed" in uninstall("claude-code", target).title
+    assert "not installed" in uninstall("claude-code", target).card.title
 
 
 def test_installing_twice_changes_nothing(home: Path, target: Target) -> None:
     install("claude-code", target)
     installed = picture(home)
-    assert "already" in install("claude-code", target).title
+    assert "already" in install("claude-code", target).card.title
     assert picture(home) == installed
 
 
@@ -94,7 +95,7 @@ def test_what_is_installed_runs_from_a_path_with_spaces(home: Path, tmp_path: Pa
 
 def test_the_configured_directory_is_used_and_one_outside_of_home_refused(home: Path, target: Target) -> None:
     inside = replace(target, environ={"PATH": "", "CLAUDE_CONFIG_DIR": str(home / "cfg")})
-    assert str(home / "cfg" / "skills" / "persona-mind") in install("claude-code", inside).body
+    assert str(home / "cfg" / "skills" / "persona-mind") in install("claude-code", inside).card.body
     uninstall("claude-code", inside)
     outside = replace(target, environ={"PATH": "", "CLAUDE_CONFIG_DIR": "/srv/claude"})
     with pytest.raises(RefusedError, match="outside of home"):
@@ -103,7 +104,7 @@ def test_the_configured_directory_is_used_and_one_outside_of_home_refused(home: 
 
 
 def test_an_absent_claude_code_is_said_and_is_no_error(target: Target) -> None:
-    assert any("not found" in line for line in install("claude-code", target).body)
+    assert any("not found" in line for line in install("claude-code", target).card.body)
 
 
 def test_a_file_that_somebody_changed_is_not_overwritten_and_stays(home: Path, target: Target) -> None:
@@ -112,9 +113,12 @@ def test_a_file_that_somebody_changed_is_not_overwritten_and_stays(home: Path, t
     changed.write_text("mine", encoding="utf-8")
     with pytest.raises(ConflictError):
         install("claude-code", target)
-    assert any(str(changed) in line for line in uninstall("claude-code", target).body)
-    left = [path for path in picture(home) if (home / path).is_file()]
-    assert left == [str(changed.relative_to(home))]
+    assert any(str(changed) in line for line in uninstall("claude-code", target).card.body)
+    left = {path.name for path in home.rglob("*") if path.is_file()}
+    assert left == {changed.name, RECEIPT}
+    changed.unlink()
+    uninstall("claude-code", target)
+    assert picture(home) == {}
 
 
 def test_the_installed_hook_works_as_claude_code_runs_it(environ: dict[str, str], home: Path) -> None:

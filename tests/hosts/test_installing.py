@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from persona_hooks.errors import ConflictError, CorruptError, NotFoundError
-from persona_host.adapters.folder import RECEIPT, put, take_away
+from persona_hooks.errors import ConflictError, NotFoundError
+from persona_host.adapters.folder import RECEIPT, Done, installed, put, take_away
 from persona_host.adapters.installing import Target, install, uninstall
 from persona_host.headless import NoModels, StderrUi, SystemScheduler
 from persona_host.runtime import Runtime, Setup
@@ -29,7 +30,7 @@ def target(agent_dir: Path) -> Target:
         setup = Setup("test", agent_dir, agent_dir, {}, plugins=list)
         return Runtime.start(setup, ui=StderrUi(), models=NoModels(), scheduler=SystemScheduler())
 
-    return Target(agent_dir, {"PATH": ""}, runtime, Path(interpreter()))
+    return Target(agent_dir, {"PATH": ""}, runtime, Path(interpreter()), agent_dir.parents[1])
 
 
 def nothing(_: Path) -> None:
@@ -47,7 +48,7 @@ def test_uninstalling_pi_leaves_everything_as_it_was(home: Path, before: Callabl
     agent_dir = home / ".pi" / "agent"
     before(agent_dir)
     found = picture(home)
-    assert install("pi", target(agent_dir)).level == "success"
+    assert install("pi", target(agent_dir)).card.level == "success"
     assert (agent_dir / "extensions" / "persona-mind" / "index.ts").is_file()
     uninstall("pi", target(agent_dir))
     assert picture(home) == found
@@ -55,24 +56,24 @@ def test_uninstalling_pi_leaves_everything_as_it_was(home: Path, before: Callabl
 
 def test_installing_twice_changes_nothing(agent_dir: Path) -> None:
     install("pi", target(agent_dir))
-    installed = picture(agent_dir)
-    assert "already" in install("pi", target(agent_dir)).title
-    assert picture(agent_dir) == installed
+    found = picture(agent_dir)
+    assert "already" in install("pi", target(agent_dir)).card.title
+    assert picture(agent_dir) == found
 
 
 def test_an_absent_pi_is_said_and_is_no_error(agent_dir: Path) -> None:
-    assert any("not found" in line for line in install("pi", target(agent_dir)).body)
+    assert any("not found" in line for line in install("pi", target(agent_dir)).card.body)
     uninstall("pi", target(agent_dir))
-    assert "not installed" in uninstall("pi", target(agent_dir)).title
+    assert "not installed" in uninstall("pi", target(agent_dir)).card.title
 
 
-def test_an_unknown_host_is_refused_with_the_known_ones() -> None:
+def test_an_unknown_host_is_refused_with_the_known_ones(agent_dir: Path) -> None:
     with pytest.raises(NotFoundError, match="pi, mcp"):
-        install("emacs", target(Path("/nowhere")))
+        install("emacs", target(agent_dir))
 
 
 def test_mcp_settings_are_shown_and_nothing_is_written(home: Path) -> None:
-    card = install("mcp", target(home / ".pi" / "agent"))
+    card = install("mcp", target(home / ".pi" / "agent")).card
     assert any("persona_host.cli" in line for line in card.body)
     uninstall("mcp", target(home / ".pi" / "agent"))
     assert picture(home) == {}
@@ -102,8 +103,21 @@ def test_a_file_that_somebody_changed_is_left_and_named(tmp_path: Path) -> None:
     (folder / "a").write_text("edited", encoding="utf-8")
     with pytest.raises(ConflictError):
         put(folder, {"a": "2", "b": "2"})
-    assert take_away(folder).left == (folder / "a",)
-    assert picture(tmp_path) == {"new": None, "new/a": b"edited"}
+    for changed in (True, False):
+        assert take_away(folder) == Done(changed=changed, left=(folder / "a",))
+        assert {path for path, content in picture(tmp_path).items() if content} == {"new/a", f"new/{RECEIPT}"}
+    (folder / "a").unlink()
+    assert take_away(folder) == Done(changed=True)
+    assert picture(tmp_path) == {}
+
+
+def test_a_file_of_an_older_release_that_somebody_changed_is_not_forgotten(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    put(folder, {"a": "1", "old": "1"})
+    (folder / "old").write_text("edited", encoding="utf-8")
+    put(folder, {"a": "2"})
+    assert put(folder, {"a": "2"}) == Done(changed=False)
+    assert take_away(folder).left == (folder / "old",)
 
 
 def test_a_directory_that_others_use_meanwhile_stays(tmp_path: Path) -> None:
@@ -114,13 +128,28 @@ def test_a_directory_that_others_use_meanwhile_stays(tmp_path: Path) -> None:
     assert picture(tmp_path) == {"extensions": None, "extensions/theirs": None}
 
 
-@pytest.mark.parametrize("receipt", ["{", "[]", '{"files": 1, "made": []}'])
-def test_a_receipt_that_cannot_be_read_stops_everything(tmp_path: Path, receipt: str) -> None:
+STRANGE_RECEIPTS = (
+    "",
+    "{",
+    "[]",
+    '{"files": 1, "made": []}',
+    '{"files": {}, "made": 5}',
+    '{"files": {"a": "1"}, "made": []}',
+    '{"files": {"a": ""}, "made": []}',
+    '{"files": {}, "made": [1]}',
+    '{"packages": ["theirs"]}',
+    "[" * 50_000,
+)
+
+
+@pytest.mark.parametrize("receipt", STRANGE_RECEIPTS, ids=range(len(STRANGE_RECEIPTS)))
+def test_a_receipt_that_is_none_of_ours_stops_everything_and_stays(tmp_path: Path, receipt: str) -> None:
     (tmp_path / RECEIPT).write_text(receipt, encoding="utf-8")
-    with pytest.raises(CorruptError):
-        put(tmp_path, {"a": "1"})
-    with pytest.raises(CorruptError):
-        take_away(tmp_path)
+    for do in (take_away, installed, partial(put, files={"a": "1"})):
+        with pytest.raises(ConflictError) as caught:
+            do(tmp_path)
+        assert str(tmp_path / RECEIPT) in caught.value.message
+        assert f"emove {tmp_path}" not in caught.value.message
     assert picture(tmp_path) == {RECEIPT: receipt.encode()}
 
 

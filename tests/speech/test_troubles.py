@@ -141,7 +141,7 @@ def test_what_is_said_of_a_host_is_worded(
     doctor(place, host, as_json=False, plain=True)
     target = Target(place.agent_dir, environ, lambda: speaking(home), home=home)
     with speech.speaking(speech.Voice(lambda: (LANGUAGE, True))):
-        told = [do(host, target) for do in (install, install, uninstall, uninstall) if host in INSTALLED]
+        told = [do(host, target).card for do in (install, install, uninstall, uninstall) if host in INSTALLED]
     seen = "\n".join([*capsys.readouterr(), *(lines(card, body=host != "mcp") for card in told)])
     data = (str(home), str(tmp_path), *stores(), *HOSTS, *POLICIES, *COSTS, *PROBES, sys.executable)
     words = set(
