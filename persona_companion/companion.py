@@ -160,7 +160,8 @@ class Companion:
 
     def _tell(self, selection: Selection, settings: tuple[Fault, ...], briefs: tuple[Fault, ...]) -> None:
         notify = self._host.ui.notify
-        if selection.blocked is not None:
+        # Where nobody watches, each command is refused with the same sentence.
+        if selection.blocked is not None and self._host.capabilities.ui:
             notify(worded(selection.blocked.message), "warning")
         for fault in settings:
             if selection.blocked is None or fault.message not in selection.blocked.message:

@@ -66,12 +66,15 @@ class Catalogue:
                 phrase("That persona cannot be used: {fault}.", fault=fault.text), reason="broken_persona", known=known
             )
         raise NotFoundError(
-            self._unknown(known),
+            self._unknown(wanted, known),
             reason="unknown_persona",
             known=known,
         )
 
-    def _unknown(self, names: list[str]) -> str:
+    def _unknown(self, wanted: str, names: list[str]) -> str:
+        alike = [name for name in names if name.casefold() == wanted.casefold()]
+        if alike:
+            return phrase("There is no persona of that name; capitals count, and there is {name}.", name=alike[0])
         known = ", ".join(names[:_SHOWN_NAMES])
         said = phrase("There is no persona of that name. There are: {known}.", known=known)
         if not names:

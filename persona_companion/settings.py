@@ -25,6 +25,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from persona_companion.faults import Fault, readable
 from persona_companion.names import MAX_NAME
 from persona_companion.roles import ROLES, Role, resolve
+from persona_companion.slips import slips
+from persona_hooks import speech
 from persona_hooks.errors import CorruptError, PersonaError
 from persona_hooks.messages import Setting
 from persona_hooks.naming import to_camel
@@ -102,6 +104,24 @@ _CAREFUL: Final[Mapping[str, Mapping[str, object]]] = {
 }
 
 _LANGUAGE: Final = "language"
+_KNOWN: Final = frozenset(
+    {
+        *_CAREFUL,
+        "models",
+        _LANGUAGE,
+        *(
+            f"{name}.{to_camel(field_name)}"
+            for name, kind in (
+                ("persona", PersonaSection),
+                ("mind", MindSection),
+                ("sessions", SessionsSection),
+                ("recall", RecallSection),
+            )
+            for field_name in kind.__annotations__
+        ),
+    }
+)
+"""Every setting and section, as it is written in the file."""
 
 S = TypeVar("S", bound=_Section)
 
@@ -287,22 +307,26 @@ def _parse(path: Path, values: Mapping[str, Any]) -> Settings:
     recall = _section(RecallSection, values, "recall", path, faults)
     models = _models(values.get("models"), path, faults)
     language = _language(values.get(_LANGUAGE), path, faults)
+    faults += [Fault(path, what, fatal=False) for what in slips(values, _KNOWN)]
     return Settings(path, persona, mind, sessions, recall, models, language, tuple(faults), frozenset(_names(values)))
 
 
 def _language(raw: object, path: Path, faults: list[Fault]) -> str | None:
-    if raw is None or (isinstance(raw, str) and chosen({}, raw) != ENGLISH):
-        return raw
-    if raw != ENGLISH:
-        faults.append(
-            Fault(
-                path,
-                phrase('{field} must name a language, such as "it"', field=_LANGUAGE),
-                field=_LANGUAGE,
-                fatal=False,
-            )
+    """Return the language that is set; one that there are no messages in is told of, and stays."""
+    if raw is None:
+        return None
+    language = chosen({}, raw) if isinstance(raw, str) else ENGLISH
+    if language == ENGLISH:
+        if raw != ENGLISH:
+            what = phrase('{field} must name a language, such as "it"', field=_LANGUAGE)
+            faults.append(Fault(path, what, field=_LANGUAGE, fatal=False))
+        return ENGLISH
+    if language.partition("_")[0] != ENGLISH and speech.catalogue(language) is None:
+        what = phrase(
+            "{field}: there are no messages in {language}, so they come in English", field=_LANGUAGE, language=language
         )
-    return ENGLISH
+        faults.append(Fault(path, what, fatal=False))
+    return str(raw)
 
 
 def _section(kind: type[S], values: Mapping[str, Any], name: str, path: Path, faults: list[Fault]) -> S:

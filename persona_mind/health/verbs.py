@@ -19,7 +19,7 @@ from persona_store.backup import dailies
 from persona_store.doctor import examine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from persona_hooks.ports import Host
     from persona_hooks.verbs import AnyVerb, Call
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MALFORMED: Final = "(malformed)"
+"""How whoever keeps the settings marks the source of one that could not be read."""
 LOADING: Final = 10.0
 """Seconds for which a report waits for a model that is being loaded."""
 NAMES: Final[dict[Tier, str]] = {
@@ -116,6 +118,7 @@ class MindDoctor(NamedTuple):
                 for found in findings
                 if found.weight != "note" and str(self.facts.files.profile.root / found.path) not in known
             )
+            + tuple(_malformed(settings.sources))
             + ((obstacle,) if obstacle else ())
             + ((meaning.trouble,) if meaning and meaning.trouble else ())
             + tuple(
@@ -206,6 +209,17 @@ def _examined(name: str, document: Document[T], unsafe: Callable[[Snapshot[T]], 
         if damage
         else "",
     )
+
+
+def _malformed(sources: tuple[tuple[str, str], ...]) -> Iterator[str]:
+    """Yield a warning for each setting that its keeper could not read, and that is therefore at its most careful."""
+    for key, source in sources:
+        if source.endswith(MALFORMED):
+            yield phrase(
+                "{setting} cannot be read and counts as its most careful value: {file}",
+                setting=key,
+                file=source.removesuffix(MALFORMED).rstrip(),
+            )
 
 
 def _warning(store: Store) -> str:

@@ -78,7 +78,7 @@ def test_an_unknown_persona_is_never_replaced_and_its_name_not_repeated(
     with pytest.raises(NotFoundError, match="There are: kiri") as caught:
         found(agent_dir, home).find("AKIAIOSFODNN7EXAMPLE")
     assert "AKIA" not in str(caught.value)
-    with pytest.raises(NotFoundError):
+    with pytest.raises(NotFoundError, match="capitals count, and there is kiri"):
         found(agent_dir, home).find("KIRI")
 
 

@@ -287,3 +287,36 @@ def test_a_file_that_another_program_changes_meanwhile_keeps_its_change(
     assert (answer.ok, answer.details["reason"]) == (False, "conflict")
     assert json.loads(file.read_text()) == {"other": 2}
     assert desk.owner.persona is None
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"langauge": "it"}', "language may be meant"),
+        ('{"mnd": {"enabled": false}}', "mind may be meant"),
+        ('{"mind": {"capure": "off"}}', "mind.capture may be meant"),
+        ('{"persona": {"last_persona": "kiri"}}', "persona.lastPersona may be meant"),
+        ('{"recall": {"vector": "x"}}', "recall.vectors may be meant"),
+        ('{"language": "qq"}', "no messages in qq"),
+    ],
+)
+def test_what_does_nothing_although_it_looks_like_a_setting_is_told_of(
+    start: Start, file: Path, text: str, told: str
+) -> None:
+    file.write_text(text)
+    desk = start()
+    desk.open()
+    answer = desk.say("/persona doctor")
+    assert [told in problem["text"] for problem in answer.details["problems"]] == [True]
+    assert answer.card.level == "warning"
+    assert not any(key in answer.text for key in ("langauge", "mnd", "capure", "last_persona"))
+
+
+@pytest.mark.parametrize(
+    "text", ['{"zeta": 1, "sessionStore": {}}', '{"mind": {"x": 1, "later": 2}}', '{"language": "en_GB"}', "{}"]
+)
+def test_keys_of_somebody_else_and_every_english_are_no_fault(start: Start, file: Path, text: str) -> None:
+    file.write_text(text)
+    desk = start()
+    desk.open()
+    assert desk.say("/persona doctor").details["problems"] == []
