@@ -14,6 +14,7 @@ UNREADABLE: Final = "(unreadable)"
 _WORD: Final = re.compile(r"\S+")
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 _HOST: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}", re.ASCII)
+_HOST_LENGTH: Final = 32
 _DIGITS: Final = re.compile(r"[a-z]?[0-9a-f]{12}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 
 
@@ -56,8 +57,11 @@ def session(name: str) -> str:
 
 @lru_cache(maxsize=64)
 def host(name: str | None) -> str:
-    """Return a host's name where it may be kept and shown; empty where it may not, or where there is none."""
-    short = (name or "").lower().replace(" ", "-")
+    """Return a host's name where it may be kept and shown; empty where it may not, or where there is none.
+
+    It is the host's own claim: any program that starts ours may call itself anything.
+    """
+    short = "" if name is None or len(name) > _HOST_LENGTH else name.lower().replace(" ", "-")
     return short if _HOST.fullmatch(short) and not unsafe(short) else ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from persona_mind.kernel import clock
 from persona_mind.kernel.identity import ID_PATTERN
@@ -39,13 +39,17 @@ def _moment(text: str) -> str:
     return text
 
 
+def _name(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
 Moment = Annotated[str, Field(max_length=64), AfterValidator(_moment)]
 RowId = Annotated[str, Field(pattern=ID_PATTERN), AfterValidator(harmless)]
 RowText = Annotated[str, Field(min_length=1), AfterValidator(_fits)]
 RowTags = Annotated[tuple[Annotated[str, Field(max_length=MAX_TAG)], ...], Field(max_length=MAX_TAGS)]
 RowPersona = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
 """The segment of a persona, or what a file says in its place: ``showing.judged_all`` withholds rows of what is none."""
-RowHost = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
-"""The name of a host, or what a file says in its place; ``labels.host`` says how it may be shown."""
+RowHost = Annotated[str, BeforeValidator(_name)]
+"""The name of a host, or whatever a file says in its place, which hides no fact: ``labels.host`` judges it."""
 RowSession = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
 """A host's own id; ``labels.session`` says how it may be shown."""

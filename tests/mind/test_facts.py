@@ -88,6 +88,33 @@ def test_a_private_fact_stands_in_its_personas_file_in_the_known_format(mind: Mi
     assert stat.S_IMODE(private.stat().st_mode) == 0o600
 
 
+HOSTS = [
+    "",
+    " ",
+    "x" * 129,
+    "x" * 100_000,
+    5,
+    True,
+    None,
+    [],
+    ["pi"],
+    {"pi": 1},
+    "pi\n✓ Saved",
+    "\u202epi",
+    "ghp_" + "a1" * 18,
+]
+
+
+@pytest.mark.parametrize("host", [*HOSTS, "My Host"], ids=range(len(HOSTS) + 1))
+def test_whatever_a_file_says_of_a_host_hides_no_fact(mind: Mind, private: Path, host: object) -> None:
+    plant(private, row("alpha one", host=host), row("beta two"))
+    shown = {line.excerpt: line.fact.host for line in mind.recall().lines}
+    assert shown == {"alpha one": "my-host" if host == "My Host" else "", "beta two": ""}
+    mind.remember("alpha one")
+    mind.remember("gamma three")
+    assert [entry["text"] for entry in entries(private)] == ["alpha one", "beta two", "gamma three"]
+
+
 def test_a_working_fact_expires_after_48_hours_or_as_long_as_was_said(mind: Mind, clock: ManualClock) -> None:
     mind.remember("usual", scope="stm")
     mind.remember("short", scope="stm", ttl_hours=6)
