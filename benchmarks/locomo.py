@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from benchmarks import peers
 from benchmarks.retrieval import APART, Question, sessions_hit, table
 from persona_mind.meaning.service import Meaning
+from persona_mind.meaning.worker import ENDING
 from persona_mind.recall.embed import load
 from persona_mind.sessions.model import Turn
 from persona_mind.sessions.ranking import Ranking
@@ -179,7 +180,7 @@ def _by_meaning(conversations: Sequence[Conversation], model: str) -> None:
             cues(conversations, meaning)
             late = meaning.examine(0).late
         finally:
-            meaning.close()
+            meaning.close(ENDING)
     if late:
         print(f"{late} times a person would have been answered by words alone, since this machine was too busy")
 

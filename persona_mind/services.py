@@ -176,7 +176,7 @@ class Services:
                 meaning.warm()
 
     def end(self) -> None:
-        """Let a model rest: the next session may need it, and what it has read is kept. Waits for nothing."""
+        """Let a model rest: the next session may need it, and what it has read is kept."""
         self._past = None
         if self._meaning is not None:
             self._meaning.rest()

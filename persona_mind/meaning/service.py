@@ -44,6 +44,8 @@ POURED: Final = 512
 """Vectors that are written together while there are more to come."""
 LONG: Final = 400
 """Texts still to be read of which a person is told, once."""
+SAVING: Final = 0.5
+"""Seconds for which the end of a session waits for what was read to be written."""
 LINGER: Final = 30.0
 """Seconds for which a model stays after its session, so that the next one need not load it."""
 _QUESTIONS: Final = 64
@@ -173,22 +175,28 @@ class Meaning:
                 pool.drop(saids)
 
     def rest(self) -> None:
-        """Read no more and keep what was read; end after a while, unless it is resumed. Waits for nothing."""
+        """Read no more and keep what was read; end after a while, unless it is resumed.
+
+        Waits a moment for what was read to be written, so that a folder that is removed then is not made again. It
+        does not wait for a model that is being loaded.
+        """
         # Asked now: whatever is forgotten of the session, such as that memory was off, is still known.
         allowed = self._resting = self._allowed()
         self._job = None
-        self._worker.rest(LINGER, partial(self._pour, allowed))
+        self._worker.rest(LINGER)
+        if self._pools:
+            self._worker.ask(partial(self._pour, allowed), SAVING)
 
     def resume(self) -> bool:
         """Go on in a session; return whether that was still possible."""
         self._resting = None
         return self._worker.resume()
 
-    def close(self) -> None:
-        """End the thread, once what it is at is done; what was read is kept. Waits for nothing."""
+    def close(self, seconds: float = 0.0) -> None:
+        """End the thread, once what it is at is done, and wait so long for that; what was read is kept."""
         if self._resting is None:
             self._resting = self._allowed()
-        self._worker.close()
+        self._worker.close(seconds)
 
     def _last(self) -> None:
         self._pour(bool(self._resting))

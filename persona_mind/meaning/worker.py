@@ -71,19 +71,12 @@ class Worker:
             self._changed.notify()
         return done.wait(seconds)
 
-    def rest(self, seconds: float, before: Callable[[], None]) -> None:
-        """Put off what can wait, and end the thread after so many seconds unless it is resumed. Waits for nothing.
-
-        Args:
-            seconds: How long it stays.
-            before: Done on the thread as soon as it can be.
-        """
+    def rest(self, seconds: float) -> None:
+        """Put off what can wait, and end the thread after so many seconds unless it is resumed. Waits for nothing."""
         with self._changed:
             self._more = False
             self._until = time.monotonic() + seconds
-            if self._thread is not None:
-                self._urgent.append(before)
-                self._changed.notify()
+            self._changed.notify()
 
     def resume(self) -> bool:
         """Stay, and return whether that was still possible."""
@@ -91,11 +84,16 @@ class Worker:
             self._until = None
             return not self._ended
 
-    def close(self) -> None:
-        """End the thread after the piece that is being worked on. Waits for nothing; whoever does is not answered."""
+    def close(self, seconds: float = 0.0) -> None:
+        """End the thread after the piece that is being worked on, and wait so long for that.
+
+        Whoever waits for something else is not answered.
+        """
         with self._changed:
             self._ended = True
             self._changed.notify()
+        if self._thread is not None and seconds:
+            self._thread.join(seconds)
 
     def _begin(self) -> None:
         if self._thread is None and not self._ended:
@@ -106,9 +104,7 @@ class Worker:
             atexit.register(self._join)
 
     def _join(self) -> None:
-        self.close()
-        if self._thread is not None:
-            self._thread.join(ENDING)
+        self.close(ENDING)
 
     def _work(self) -> None:
         while (job := self._next()) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -252,3 +253,18 @@ def test_without_the_extra_the_error_says_what_to_install() -> None:
         "else:\n    raise SystemExit('loaded without onnxruntime')\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", ["model.onnx_data", "model.onnx.data", "weights.bin"])
+def test_weights_beside_a_model_tell_it_from_others(folder: Path, name: str) -> None:
+    alone = load(str(folder)).name
+    (folder / name).write_bytes(b"1" * 200_000)
+    with_weights = load(str(folder)).name
+    (folder / name).write_bytes(b"1" * 100_000 + b"2" + b"1" * 99_999)
+    os.utime(folder / name, ns=(1, 1))
+    (folder / ".DS_Store").write_bytes(b"x")
+    (folder / "more").mkdir()
+    changed = load(str(folder)).name
+    assert len({alone, with_weights, changed}) == 3
+    (folder / ".DS_Store").unlink()
+    assert load(str(folder)).name == changed
