@@ -50,13 +50,13 @@ class Frames:
     async def __aiter__(self) -> AsyncIterator[str]:
         """Yield each line that is a message."""
         async for line in self._stream:
-            if (problem := _problem(line)) is None:
+            if (said := problem(line)) is None:
                 yield line
             elif line.strip():
-                await self._sink.write(json.dumps(problem) + "\n")
+                await self._sink.write(json.dumps(said) + "\n")
 
 
-def _problem(line: str) -> dict[str, Any] | None:
+def problem(line: str | bytes) -> dict[str, Any] | None:
     """Return the answer to a line that is no message, or None for one that is."""
     try:
         types.jsonrpc_message_adapter.validate_json(line, by_name=False)
