@@ -186,6 +186,6 @@ def _reviewed(services: Services, registry: Registry, verbs: tuple[AnyVerb, ...]
     from persona_mind.kernel.admitting import reviewed  # noqa: PLC0415 - see the module's docstring
     from persona_mind.quarantine.holding import Holding  # noqa: PLC0415 - see the module's docstring
 
-    holding = Holding(services.access, services.quarantine)
+    holding = Holding(services.access, services.quarantine, services.host.name)
     offered, changed = services.access.enabled, services.count
     registry.add(*(reviewed(verb, holding, offered=offered, changed=changed) for verb in verbs))

@@ -17,6 +17,7 @@ from persona_mind.facts.model import TIERS, Fact, Kind, LongFact, Tier, WorkingF
 from persona_mind.facts.resolve import resolve
 from persona_mind.kernel import clock, identity, labels
 from persona_mind.kernel.approvals import approvals_of
+from persona_mind.kernel.arriving import via
 from persona_mind.kernel.erased import Erased
 from persona_mind.kernel.rowfields import LIFE_HOURS, MAX_TEXT, units
 from persona_mind.kernel.scope import DEFAULT_SEGMENT
@@ -113,7 +114,7 @@ class Facts:
             UncertainError: It was written, but what it supersedes could not be retired, or it still counts as erased.
         """
         now = self.now()
-        fact = _fact(scope, draft, now, labels.host(self._host) or None)
+        fact = _fact(scope, draft, now, labels.host(via(self._host)) or None)
         with self.files.profile.transaction(permit) as transaction:
             if draft.insist:
                 self.erased.require_finished(fact.text, (fact.source, *fact.tags))

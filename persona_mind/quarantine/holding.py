@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from persona_hooks.errors import PersonaError, RefusedError
 from persona_hooks.speech import phrase
-from persona_mind.kernel import clock
+from persona_mind.kernel import clock, labels
 from persona_mind.kernel.admitting import QUARANTINED
+from persona_mind.kernel.arriving import via
 from persona_mind.kernel.wording import by
 from persona_mind.quarantine.model import HeldCall, Wait, handle, strings
 
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
 
 
 class Holding(NamedTuple):
-    """The quarantine as the kernel's doors know it; see ``kernel.admitting.Holder``."""
+    """The quarantine as the kernel's doors know it, and the host that serves; see ``kernel.admitting.Holder``."""
 
     access: Access
     quarantine: Quarantine
+    host: str = ""
 
     def consented(self, call: Call, held: Quarantined) -> bool:
         """Return whether a person approved this text, with the rule it breaks, for this owner and origin."""
@@ -48,6 +50,7 @@ class Holding(NamedTuple):
                 audience=call.audience,
                 held_at=clock.format(self.quarantine.now()),
                 waits=waits,
+                host=labels.host(via(self.host)) or None,
                 arguments=arguments,
             )
             fresh = self.quarantine.hold(scope, new, permit)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from persona_hooks.naming import to_camel
 from persona_mind.kernel import clock
 from persona_mind.kernel.approvals import Digest, Rule
-from persona_mind.kernel.rowfields import MAX_ID, Moment, RowId, RowOrigin, RowPersona
+from persona_mind.kernel.rowfields import MAX_ID, Moment, RowHost, RowId, RowOrigin, RowPersona
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,6 +61,7 @@ class HeldCall(BaseModel):
         audience: The door that it came through.
         held_at: When.
         waits: What a person has to look at.
+        host: The host that it came through.
         arguments: What the verb was called with: plain JSON, so that erasing finds a text in it; None once it was done.
         approved_at: When a person approved it.
         performing_at: When it was begun to be done; None while nobody does it.
@@ -76,6 +77,7 @@ class HeldCall(BaseModel):
     audience: Literal["model", "person", "script", "page", "mcp"]
     held_at: Moment
     waits: Annotated[tuple[Wait, ...], Field(min_length=1, max_length=MAX_WAITS)]
+    host: RowHost | None = None
     arguments: dict[str, JsonValue] | None = None
     approved_at: Moment | None = None
     performing_at: Moment | None = None

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from persona_hooks.errors import PersonaError, RefusedError, UncertainError
 from persona_hooks.speech import phrase
 from persona_hooks.verbs import PEOPLE, NoParams, Verb
+from persona_mind.kernel import labels
+from persona_mind.kernel.arriving import arriving
 from persona_mind.quarantine import words
 from persona_mind.quarantine.outcomes import Approved, Dropped, HeldItem, Shown, Waiting
 from persona_mind.quarantine.params import ApproveHeld, DropHeld, ListHeld, ShowHeld
@@ -80,9 +82,10 @@ class QuarantineVerbs:
             return outcome
         done, changed = False, False
         try:
-            answer = self.host.call(
-                held.verb, held.arguments, session=call.session, origin=held.origin, audience=held.audience
-            )
+            with arriving(labels.host(held.host)):
+                answer = self.host.call(
+                    held.verb, held.arguments, session=call.session, origin=held.origin, audience=held.audience
+                )
             done, changed = answer.ok, answer.changed != "no"
         finally:
             self._settle(scope, held, done=done, changed=changed)

@@ -118,6 +118,25 @@ def test_approving_does_what_was_asked_and_keeps_its_origin(desk: Desk, profile:
     assert row["approvals"] == [expected.model_dump(mode="json", by_alias=True)]
 
 
+@pytest.mark.parametrize("host", ["pi", "", 5, None])
+def test_what_was_held_keeps_the_host_that_it_came_through(desk: Desk, profile: Path, host: object) -> None:
+    held = held_id(desk)
+    path = profile / FILE
+    stored = json.loads(path.read_bytes())
+    (entry,) = stored["entries"]
+    serving = entry["host"]
+    ours = desk.runtime.call(
+        "memory.remember", {"text": "Use tabs."}, session=desk.runtime.session, origin="user", audience="person"
+    )
+    entry["host"] = host
+    path.write_text(json.dumps(stored), encoding="utf-8")
+    assert desk.say(f"/mind quarantine approve {held}").ok
+    [facts_file] = (profile / "memory" / "ltm").glob("*.json")
+    mine, approved = json.loads(facts_file.read_bytes())["entries"]
+    assert (ours.ok, mine["host"]) == (True, serving)
+    assert approved.get("host") == ("pi" if host == "pi" else None)
+
+
 def test_what_was_approved_is_shown_on_every_way_out_with_its_origin(desk: Desk) -> None:
     desk.say(f"/mind quarantine approve {held_id(desk)}")
     found = desk.say("/mind recall invoice")
