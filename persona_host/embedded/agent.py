@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,14 @@ OnText = Callable[[str], None]
 # What a server of one's own is sent where settings name no key variable: the OpenAI client insists on a value, and a
 # key that happens to be in the environment was not meant for that server.
 NO_KEY = "none"
+_OPENAI = ("OPENAI_API_KEY", "OPENAI_BASE_URL")
+_USUAL = {
+    "openai": _OPENAI,
+    "openai-chat": _OPENAI,
+    "openai-responses": _OPENAI,
+    "anthropic": ("ANTHROPIC_API_KEY", ""),
+}
+"""Of some providers, the variable with the key, and one with an address at which none is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +91,7 @@ class Agent:
             BusyError: The deadline passed, or the provider is overloaded.
             StorageError: The provider could not be reached or failed.
         """
-        _require_library()
+        _require(self.choice, self._environ)
         begun = False
 
         def hear(piece: str) -> None:
@@ -137,8 +146,33 @@ def require(choice: Choice, environ: Mapping[str, str]) -> None:
         RefusedError: The chat extra, the provider's package or the key is missing, or there is no such provider.
         InvalidError: The provider takes no address of its own.
     """
-    _require_library()
+    _require(choice, environ)
     build(choice, environ)
+
+
+def _require(choice: Choice, environ: Mapping[str, str]) -> None:
+    """Check the key before the library, which takes seconds to load and would then say the same."""
+    if not extras.missing("chat"):
+        _require_key(choice, environ)
+    _require_library()
+
+
+def _require_key(choice: Choice, environ: Mapping[str, str]) -> None:
+    variable, address = choice.key_variable, ""
+    if not variable and not choice.base_url:
+        # The library reads these by itself, wherever our environment comes from.
+        environ = os.environ
+        variable, address = _USUAL.get(choice.provider, ("", ""))
+    # A server of one's own needs none.
+    if variable and not choice.local and not environ.get(variable) and not environ.get(address):
+        raise RefusedError(
+            phrase(
+                "{model}: the variable {variable} holds no key. Set it and start again.",
+                model=choice.label,
+                variable=variable,
+            ),
+            reason="no_key",
+        )
 
 
 def _require_library() -> None:
@@ -187,17 +221,7 @@ def _provider(name: str, choice: Choice, environ: Mapping[str, str]) -> Provider
     if choice.base_url:
         options = {"base_url": choice.base_url, "api_key": NO_KEY}
     if choice.key_variable:
-        key = environ.get(choice.key_variable, "")
-        if not key and not choice.local:
-            raise RefusedError(
-                phrase(
-                    "{model}: the variable {variable} holds no key. Set it and start again.",
-                    model=choice.label,
-                    variable=choice.key_variable,
-                ),
-                reason="no_key",
-            )
-        options["api_key"] = key or NO_KEY
+        options["api_key"] = environ.get(choice.key_variable) or NO_KEY
     try:
         return infer_provider_class(name)(**options)
     except TypeError:

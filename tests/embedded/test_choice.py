@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import nullcontext
 
 import pytest
@@ -114,3 +116,16 @@ def test_a_key_is_needed_for_other_machines_only(url: str, *, needed: bool) -> N
     choice = Choice("openai", "tiny", url, "NO_SUCH_KEY")
     with pytest.raises(RefusedError, match="NO_SUCH_KEY") if needed else nullcontext():
         require(choice, {})
+
+
+@pytest.mark.parametrize("model", ["openai:x", "openai-responses:x", "anthropic:x"])
+def test_a_key_that_is_missing_is_told_before_the_library_is_loaded(model: str, environ: dict[str, str]) -> None:
+    script = (
+        "import os, sys; from persona_host.embedded.models import HostModels\n"
+        "from persona_hooks.errors import RefusedError\n"
+        "try: HostModels(os.environ).select(sys.argv[1], 'test')\n"
+        "except RefusedError as error: print(error.reason, 'pydantic_ai' in sys.modules)\n"
+    )
+    bare = {name: value for name, value in environ.items() if not name.endswith(("_API_KEY", "_BASE_URL"))}
+    ran = subprocess.run([sys.executable, "-c", script, model], env=bare, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["no_key", "False"]

@@ -193,12 +193,14 @@ def test_a_model_chosen_in_a_session_stays_in_the_next(host: EmbeddedHost, scree
     assert "openai:tiny" in said(host, screen, "/model")
 
 
-@pytest.mark.parametrize("name", ["openai:foo", "nosuch:foo"])
+@pytest.mark.parametrize(
+    ("name", "why"), [("openai:foo", "OPENAI_API_KEY holds no key"), ("nosuch:foo", "cannot be used")]
+)
 def test_a_model_that_is_not_set_up_is_not_taken(
-    host: EmbeddedHost, screen: RecordingScreen, spy: Spy, name: str, monkeypatch: pytest.MonkeyPatch
+    host: EmbeddedHost, screen: RecordingScreen, spy: Spy, name: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert "cannot be used" in said(host, screen, f"/model {name}")
+    assert why in said(host, screen, f"/model {name}")
     assert not screen.events[-1].ok
     assert host.models.session is None
     assert not any(name.startswith("model_select") for name in spy.fired)
