@@ -44,10 +44,10 @@ SHOWN = frozenset({"agent directory", "settings", "sessions", "working directory
 
 
 def doctor(place: Place, host: str, *, as_json: bool, plain: bool) -> int:
-    """Print the report for ``host`` and return the exit status: 1 where a plugin failed or memory is refused.
+    """Print the report for ``host`` and return the exit status: 1 where something is at fault.
 
-    Memory that a person turned off is no fault, nor is a host that ours is not installed into. One that it is installed
-    into and that cannot run it is.
+    That is a plugin that failed or is slow, memory that is refused, and a host that ours is installed into and that
+    cannot run it; not memory that a person turned off, nor a host that ours is not installed into.
 
     Raises:
         NotFoundError: There is no host of that name.
@@ -56,7 +56,7 @@ def doctor(place: Place, host: str, *, as_json: bool, plain: bool) -> int:
         raise NotFoundError(
             phrase("--host: known here are {listed}.", listed=", ".join(sorted(HOSTS))), reason="unknown_host"
         )
-    with opened(place) as (runtime, models):
+    with opened(place, english=as_json) as (runtime, models):
         answer = _answer(examine(runtime, models, place, host))
     return printed(answer, as_json=as_json, plain=plain)
 
@@ -103,7 +103,7 @@ def _told(verb: AnyVerb, answer: Answer, host: str) -> str:
     """Return a doctor's words without what it says of the command line, where another host was asked about."""
     outcome = answer.outcome
     if outcome is None or host == COMMAND_LINE or "lacking" not in type(outcome).model_fields:
-        return answer.text
+        return answer.anew().text()
     return str(verb.words(outcome.model_copy(update={"host": host, "lacking": ()})).text())
 
 

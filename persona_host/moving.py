@@ -66,7 +66,7 @@ def perform(place: Place, verb: str, arguments: dict[str, Any], *, as_json: bool
     """Perform a verb for the person who typed the command; print its card and return the exit status."""
     bar = BarUi() if sys.stderr.isatty() and not (plain or as_json) else None
     try:
-        with opened(place, bar or StderrUi()) as (runtime, _):
+        with opened(place, bar or StderrUi(), english=as_json) as (runtime, _):
             answer = runtime.call(verb, arguments, session=runtime.session, origin="user", audience="person")
     finally:
         if bar is not None:

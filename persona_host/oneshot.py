@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from persona_hooks.errors import InvalidError
 from persona_hooks.journal import JsonlJournal, MemoryJournal
 from persona_hooks.ports import Capabilities
-from persona_hooks.speech import phrase, say, worded
+from persona_hooks.speech import IN_ENGLISH, phrase, say, speaking, worded
 from persona_hooks.verbs import refusal
 from persona_host.embedded.models import HostModels
 from persona_host.embedded.shelf import Shelf
@@ -38,15 +38,28 @@ PATIENCE = 5.0
 CAPABILITIES = Capabilities(ui=False, scheduler=False, input=False)
 
 
-def started(place: Place, models: HostModels, name: str = "command line", ui: Ui | None = None) -> Runtime:
+def started(
+    place: Place, models: HostModels, name: str = "command line", ui: Ui | None = None, *, english: bool = False
+) -> Runtime:
     """Return a runtime with its plugins loaded and no session open; notices go to standard error without a ``ui``."""
-    setup = Setup(name, place.agent_dir, place.home, place.environ, CAPABILITIES, patience=PATIENCE, spell=shell_text)
+    setup = Setup(
+        name,
+        place.agent_dir,
+        place.home,
+        place.environ,
+        CAPABILITIES,
+        patience=PATIENCE,
+        spell=shell_text,
+        english=english,
+    )
     return Runtime.start(setup, ui=ui or StderrUi(), models=models, scheduler=SystemScheduler())
 
 
 @contextmanager
-def opened(place: Place, ui: Ui | None = None) -> Iterator[tuple[Runtime, HostModels]]:
+def opened(place: Place, ui: Ui | None = None, *, english: bool = False) -> Iterator[tuple[Runtime, HostModels]]:
     """Open the session that ``place`` asks for, or the shared one, and close it afterwards.
+
+    Words are ``english`` where a program reads them.
 
     Raises:
         InvalidError: The session's id cannot be one.
@@ -55,7 +68,7 @@ def opened(place: Place, ui: Ui | None = None) -> Iterator[tuple[Runtime, HostMo
     shelf = Shelf(place.agent_dir, place.cwd)
     session_id = place.session or shelf.shared(place.persona or place.environ.get("PI_PERSONA_DEFAULT"))
     path = shelf.path(session_id)
-    runtime = started(place, models, ui=ui)
+    runtime = started(place, models, ui=ui, english=english)
     try:
         journal = (
             MemoryJournal(session_id, place.cwd)
@@ -88,7 +101,7 @@ def configure(models: HostModels, runtime: Runtime) -> None:
 
 def mind(place: Place, words: Sequence[str], *, as_json: bool, plain: bool) -> int:
     """Perform a person's command, given as the shell's words after ``mind``; print its card, return the status."""
-    with opened(place) as (runtime, _):
+    with opened(place, english=as_json) as (runtime, _):
         answer = runtime.command(["mind", *words])
         # What it did is told in messages, which are spelled for a shell already; a refusal also names what was typed.
         card = answer.card if answer.ok else in_shell(answer.card)
@@ -105,9 +118,10 @@ def tool(place: Place, name: str, arguments: str) -> int:
         values = None
     if not isinstance(values, dict):
         error = InvalidError(phrase("{verb}: the arguments are not a JSON object.", verb=name), field="arguments")
-        printed(refusal(name, error), as_json=True, plain=True)
+        with speaking(IN_ENGLISH):
+            printed(refusal(name, error), as_json=True, plain=True)
         return WRONG_USAGE
-    with opened(place) as (runtime, _):
+    with opened(place, english=True) as (runtime, _):
         answer = runtime.tool(name, values, origin="user", audience="script")
     return printed(answer, as_json=True, plain=True)
 

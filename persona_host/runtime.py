@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from persona_hooks.bus import Bus
 from persona_hooks.commands import parse_line, parse_words, usage
@@ -18,7 +18,7 @@ from persona_hooks.messages import OwnerChanged, Setting, SettingsQuery, Setting
 from persona_hooks.owner import live_owner
 from persona_hooks.ports import Capabilities, Host, PluginState, Session, SessionReason
 from persona_hooks.specs import Block, Continue, Handled, InputResult, InputSource, Renderer, Transform
-from persona_hooks.speech import Voice, chosen, phrase, speaking, speaks
+from persona_hooks.speech import ENGLISH, Voice, chosen, phrase, speaking, speaks
 from persona_hooks.tools import Tool, tools, verb_of
 from persona_hooks.turn import Turn
 from persona_hooks.verbs import Answer, Audience, Call, Origin, Registry, perform, refusal, validate
@@ -58,6 +58,7 @@ class Setup(NamedTuple):
         patience: How many times its budget a hook may take; see ``Dispatcher``.
         spell: How the commands that messages name are typed there. Without it as in a conversation, or as in a shell
             where the host has no commands.
+        english: Words are read by a program: they are English, whatever language the person chose.
     """
 
     name: str
@@ -68,6 +69,11 @@ class Setup(NamedTuple):
     plugins: Callable[[], Found] = entry_points
     patience: float = 1.0
     spell: Spell | None = None
+    english: bool = False
+
+
+_PROGRAMS: Final[frozenset[Audience]] = frozenset({"model", "script", "mcp"})
+"""Doors behind which nobody reads a card: what they are told is English, like what else a model is given."""
 
 
 def _always() -> bool:
@@ -138,7 +144,9 @@ class Runtime:
         self._generation = 0
         self._session: Session | None = None
         self._settled = True
-        self._voice = Voice(self._language, setup.spell or (None if setup.capabilities.commands else shell_text))
+        spell = setup.spell or (None if setup.capabilities.commands else shell_text)
+        self._english = Voice(lambda: (ENGLISH, True), spell)
+        self._voice = self._english if setup.english else Voice(self._language, spell)
 
     @classmethod
     def start(cls, setup: Setup, *, ui: Ui, models: Models, scheduler: Scheduler) -> Runtime:
@@ -154,9 +162,13 @@ class Runtime:
     def speaking(self) -> AbstractContextManager[None]:
         """Word whatever is said inside in this runtime's language: the setting ``language``, else the environment's.
 
-        Every method here does so by itself; a host enters it around words of its own.
+        Every method here does so by itself; a host enters it around words of its own. What models and programs ask for
+        is answered in English.
         """
         return speaking(self._voice)
+
+    def _speaking_to(self, audience: Audience) -> AbstractContextManager[None]:
+        return speaking(self._english if audience in _PROGRAMS else self._voice)
 
     def _language(self) -> tuple[str, bool]:
         setting = None if self._session is None else self.settings().get("language")
@@ -316,9 +328,10 @@ class Runtime:
     ) -> Answer:
         """Perform a verb for whoever owns ``session``'s memory now; a refusal is an answer.
 
-        Once ``wanted`` says no, because whoever asked has given up, nothing more is begun.
+        Once ``wanted`` says no, because whoever asked has given up, nothing more is begun. The card is in English where
+        the audience reads no cards; ``Answer.anew`` words it for a person who looks on.
         """
-        with self.speaking():
+        with self._speaking_to(audience):
             return self._called(name, arguments, session, origin, audience, lax=lax, wanted=wanted)
 
     def _called(
@@ -361,7 +374,7 @@ class Runtime:
         try:
             name, rest = verb_of(self.registry, tool, arguments, audience)
         except PersonaError as error:
-            return self._refusal(tool, error)
+            return self._refusal(tool, error, audience)
         return self.call(name, rest, session=self.session, origin=origin, audience=audience, wanted=wanted)
 
     def command(self, line: str | Sequence[str], *, audience: Audience = "person") -> Answer:
@@ -371,7 +384,7 @@ class Runtime:
                 parse_line(self.registry, line) if isinstance(line, str) else parse_words(self.registry, line)
             )
         except PersonaError as error:
-            return self._helped(line) or self._refusal("command", error)
+            return self._helped(line) or self._refusal("command", error, audience)
         return self.call(
             found.verb.name, found.arguments, session=self.session, origin="user", audience=audience, lax=True
         )
@@ -437,8 +450,8 @@ class Runtime:
         """Return the types of custom entries that ``render`` makes a card of."""
         return self._renderings.types()
 
-    def _refusal(self, name: str, error: PersonaError) -> Answer:
-        with self.speaking():
+    def _refusal(self, name: str, error: PersonaError, audience: Audience) -> Answer:
+        with self._speaking_to(audience):
             return refusal(name, error)
 
     def states(self) -> list[PluginState]:

@@ -11,10 +11,10 @@ English stands in the source, and is the key under which a translation is found:
 Messages are literals, since they are collected from the source; ``{name}`` is replaced by the value of that name, and
 by nothing else: a value is never read as a message. A value that is a phrase is worded with the message around it.
 
-Programs read English: errors, logs, outcomes and whatever a model is given hold phrases, which are texts, and only a
-card or a notice words them. The language is a matter of the context (``speaking``): each runtime has a ``Voice`` of its
-own and enters it at its doors, and threads that work for it copy its context, so two of them never mix. English needs
-no catalogue and loads nothing.
+Programs read English: errors, logs and outcomes hold phrases, which are texts, and only a card or a notice words them.
+A card that a model, a script or an MCP client asked for is English, and so is what ``--json`` prints. The language is
+a matter of the context (``speaking``): each runtime has a ``Voice`` of its own and enters it at its doors, and threads
+that work for it copy its context, so two of them never mix. English needs no catalogue and loads nothing.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ _spoken: ContextVar[Voice] = ContextVar("persona_speech")
 
 
 IN_ENGLISH: Final = Voice(lambda: (ENGLISH, True))
-"""For what programs and command lines read."""
+"""For what programs and command lines read, where no runtime is there to know it."""
 
 
 @contextmanager
@@ -147,6 +147,8 @@ class Phrase(str):
 
     def worded(self, spoken: Catalogue) -> str:
         """Return it in a language; in English where its translation asks for a value that it does not have."""
+        if not self.message:  # under which a catalogue keeps its header
+            return ""
         found = spoken.ngettext(self.message, self.many, self.number) if self.many else spoken.gettext(self.message)
         values = {
             name: value.worded(spoken) if isinstance(value, Phrase | Thousands) else value

@@ -159,10 +159,11 @@ class Answer(NamedTuple):
         verb: The verb's name.
         ok: Whether it did what was asked. An empty recall is ok.
         changed: Whether anything changed.
-        card: The words for it.
+        card: The words for it, in the language of whoever asked.
         details: The outcome's or the refusal's facts as JSON values, camelCase.
         outcome: The typed outcome, if it was ok.
         error: The refusal, if it was not.
+        words: Makes the card; None where it was not made from an outcome or a refusal.
     """
 
     verb: str
@@ -172,6 +173,11 @@ class Answer(NamedTuple):
     details: Mapping[str, Any]
     outcome: Outcome | None = None
     error: PersonaError | None = None
+    words: Callable[[], Card] | None = None
+
+    def anew(self) -> Card:
+        """Return the card as whoever is spoken to now reads it: a person who is shown what a model asked for."""
+        return self.card if self.words is None else self.words()
 
     @property
     def why(self) -> str:
@@ -365,6 +371,7 @@ def perform(verb: Verb[P, O], params: P, call: Call) -> Answer:
         card=verb.words(outcome),
         details=details,
         outcome=outcome,
+        words=lambda: verb.words(outcome),
     )
 
 
@@ -372,9 +379,12 @@ def refusal(name: str, error: PersonaError) -> Answer:
     """Return the answer for a call that raised ``error``."""
     # Not OSError: a PermissionError, and so every refusal, is one.
     level: Literal["warning", "error"] = "error" if isinstance(error, (UncertainError, StorageError)) else "warning"
-    card = Card(title=worded(error.message), level=level)
     details = {"reason": error.reason, **{to_camel(key): value for key, value in error.details.items()}}
-    return Answer(name, ok=False, changed=error.changed, card=card, details=details, error=error)
+
+    def words() -> Card:
+        return Card(title=worded(error.message), level=level)
+
+    return Answer(name, ok=False, changed=error.changed, card=words(), details=details, error=error, words=words)
 
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")

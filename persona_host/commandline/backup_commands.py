@@ -37,7 +37,7 @@ def backup_command(place: Place, /, path: str, *, as_json: bool, plain: bool) ->
     `persona mind backups`. Only you can read a backup, but it is not encrypted. What is erased later stays in it, and
     restoring leaves that out.
     """
-    with opened(place) as (runtime, _):
+    with opened(place, english=as_json) as (runtime, _):
         answer = _perform(runtime, "profile.backup", {"path": path})
     return printed(answer, as_json=as_json, plain=plain)
 
@@ -63,7 +63,7 @@ def restore_command(place: Place, /, path: str, *, yes: bool, newer: bool, as_js
     What was erased since stays out. What this replaces is kept as a backup of its own.
     """
     arguments = {"path": path, "yes": yes, "newer": newer}
-    with opened(place) as (runtime, _):
+    with opened(place, english=as_json) as (runtime, _):
         answer = _perform(runtime, "profile.restore", arguments)
         if answer.details.get("reason") == "unconfirmed" and sys.stdin.isatty() and not as_json:
             click.echo(put_back(answer.details["files"], answer.details["made"]), err=True)

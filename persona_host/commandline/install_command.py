@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
 
+from persona_hooks.speech import IN_ENGLISH, speaking
 from persona_hooks.verbs import Answer
 from persona_host.adapters import installing
 from persona_host.commandline.options import CONTEXT, common, json_option, plain_option
@@ -40,7 +42,8 @@ def _run(
 ) -> int:
     from persona_host.oneshot import printed  # noqa: PLC0415 - refusals are printed without it
 
-    card, changed = do(host, _target(place))
+    with speaking(IN_ENGLISH) if as_json else nullcontext():
+        card, changed = do(host, _target(place))
     details = {"host": host, "changed": changed}
     return printed(Answer(name, ok=True, changed=changed, card=card, details=details), as_json=as_json, plain=plain)
 

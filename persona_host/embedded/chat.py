@@ -60,7 +60,15 @@ def chat(place: Place, options: Options) -> int:
     ui = StderrUi()
     # Nobody waits at a prompt when lines come from a pipe, and the next line comes at once.
     patience = 1.0 if at_terminal else PATIENCE
-    host = EmbeddedHost.start(place, screen=screen, ui=ui, model=options.model, room=options.room, patience=patience)
+    host = EmbeddedHost.start(
+        place,
+        screen=screen,
+        ui=ui,
+        model=options.model,
+        room=options.room,
+        patience=patience,
+        english=options.json,
+    )
     try:
         off = host.runtime.off()
         with host.runtime.speaking():

@@ -67,6 +67,7 @@ class EmbeddedHost:
         scheduler: Scheduler | None = None,
         plugins: Callable[[], Found] = entry_points,
         patience: float = 1.0,
+        english: bool = False,
     ) -> Self:
         """Load the plugins and open the session that ``place`` asks for, or a new one.
 
@@ -79,12 +80,14 @@ class EmbeddedHost:
             scheduler: The clock; the system's if left out.
             plugins: Where plugins come from.
             patience: How many times its budget a hook may take.
+            english: A program reads the outcomes.
 
         Raises:
             InvalidError: The session's id cannot be one.
         """
         models = HostModels(place.environ, model)
-        setup = Setup("embedded", place.agent_dir, place.home, place.environ, Capabilities(), plugins, patience)
+        able = Capabilities()
+        setup = Setup("embedded", place.agent_dir, place.home, place.environ, able, plugins, patience, english=english)
         runtime = Runtime.start(setup, ui=ui, models=models, scheduler=scheduler or SystemScheduler())
         host = cls(runtime, place, models, screen)
         host._room = room

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from persona_hooks.cards import Card
 from persona_hooks.errors import PersonaError
 from persona_hooks.specs import Handled, ToolVerdict, Transform, Usage
-from persona_hooks.speech import say, worded
+from persona_hooks.speech import phrase, say, worded
 from persona_hooks.verbs import refusal
 from persona_host.embedded.choice import HOW, facts
 from persona_host.embedded.screen import Event, carded
@@ -181,35 +181,42 @@ class Turns:
 
     def _tool(self, call: ToolCall) -> None:
         """Run one tool call, log what came of it and show it."""
-        event, interrupted = undisturbed(lambda: self._called(call))
-        text = self._replaced(call, event)
+        (event, told), interrupted = undisturbed(lambda: self._called(call))
+        text = self._replaced(call, told, is_error=not event.ok)
         self._screen.show(event)
         self._log(Returned(call.id, call.tool, text, is_error=not event.ok))
         if interrupted:
             raise KeyboardInterrupt
 
-    def _called(self, call: ToolCall) -> Event:
+    def _called(self, call: ToolCall) -> tuple[Event, str]:
+        """Run one tool call; return what came of it for the person, and in English for the model."""
         about: dict[str, Any] = {"tool": call.tool, "callId": call.id}
         if isinstance(call.arguments, str):
-            card = Card(say("{verb}: the arguments are not a JSON object.", verb=call.tool), level="warning")
-            return Event("tool", ok=False, card=card, data={**about, "reason": "invalid"})
+            why = phrase("{verb}: the arguments are not a JSON object.", verb=call.tool)
+            return self._unasked(why, {**about, "reason": "invalid"})
         verdict = self._runtime.fire(
             "tool_call", tool=call.tool, call_id=call.id, arguments=call.arguments, parent_tool_call_id=None
         ).handled
         if isinstance(verdict, ToolVerdict):
-            card = Card(worded(verdict.reason), level="warning")
-            return Event("tool", ok=False, card=card, data={**about, "reason": "vetoed"})
+            return self._unasked(verdict.reason, {**about, "reason": "vetoed"})
         answer = self._runtime.tool(call.tool, call.arguments, origin="model", audience="model")
-        return Event("tool", ok=answer.ok, card=answer.card, data={**about, "verb": answer.verb, **answer.details})
+        with self._runtime.speaking():
+            card = answer.anew()
+        data = {**about, "verb": answer.verb, **answer.details}
+        return Event("tool", ok=answer.ok, card=card, data=data), answer.text
 
-    def _replaced(self, call: ToolCall, event: Event) -> str:
-        text = event.card.text()
+    def _unasked(self, why: str, about: dict[str, Any]) -> tuple[Event, str]:
+        with self._runtime.speaking():
+            card = Card(worded(why), level="warning")
+        return Event("tool", ok=False, card=card, data=about), str(why)
+
+    def _replaced(self, call: ToolCall, text: str, *, is_error: bool) -> str:
         replaced = self._runtime.fire(
             "tool_result",
             tool=call.tool,
             call_id=call.id,
             text=text,
-            is_error=not event.ok,
+            is_error=is_error,
             parent_tool_call_id=None,
         ).handled
         return replaced if isinstance(replaced, str) else text

@@ -50,13 +50,14 @@ def recalled(outcome: Recalled) -> Card:
     if told is None:
         return _found(outcome, outcome.total, outcome.known)
     if not outcome.tiers:
-        return told.card
+        return told.words()
     found = _found(outcome, outcome.total - told.total, outcome.known - told.known)
+    said = told.words()
     return Card(
-        title=f"{found.title.rstrip('.')}; {told.card.title}",
-        body=(*found.body, *told.card.body),
-        detail=(*found.detail, *told.card.detail),
-        hint=found.hint or told.card.hint,
+        title=f"{found.title.rstrip('.')}; {said.title}",
+        body=(*found.body, *said.body),
+        detail=(*found.detail, *said.detail),
+        hint=found.hint or said.hint,
     )
 
 

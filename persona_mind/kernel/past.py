@@ -45,7 +45,7 @@ class Told(BaseModel):
         withheld_unsafe: How many of the best break a rule; where there is room, a placeholder is shown.
         turns: What is shown, best first.
         meaning: How far likeness of meaning took part; None where no model is set.
-        card: The words for it.
+        words: Makes the card, in the language of whoever is spoken to then.
     """
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True, defer_build=True)
@@ -56,7 +56,7 @@ class Told(BaseModel):
     withheld_unsafe: int
     turns: tuple[Cited, ...]
     meaning: Compared | None = None
-    card: Card = Field(exclude=True)
+    words: Callable[[], Card] = Field(exclude=True)
 
 
 Past = Callable[["Call", str, int], Told]

@@ -91,7 +91,7 @@ class QuarantineVerbs:
             self._settle(scope, held, done=done, changed=changed)
         if answer.error is not None:
             raise answer.error
-        return outcome.model_copy(update={"changed": "yes", "did": answer.card.title})
+        return outcome.model_copy(update={"changed": "yes", "did": answer.anew().title})
 
     def drop(self, call: Call, params: DropHeld) -> Dropped:
         """Erase what is held."""

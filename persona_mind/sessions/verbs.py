@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import RefusedError
@@ -63,9 +63,6 @@ class SessionVerbs:
 
         found = self.sessions.search(call.session, scope, query, limit, withheld)
         quotes = [judged[turn.key] for turn, _ in found.turns]
-        card = words.told(found, quotes)
-        if found.compared is not None:
-            card = replace(card, detail=(*card.detail, *found.compared.told()))
         return Told(
             count=len(quotes),
             total=found.total,
@@ -73,7 +70,7 @@ class SessionVerbs:
             withheld_unsafe=found.unsafe,
             turns=tuple(item.cited for item in quotes),
             meaning=found.compared,
-            card=card,
+            words=lambda: words.told(found, quotes),
         )
 
     def read(self, call: Call, params: ReadTurn) -> TurnOpened:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card, one_line, quoted
@@ -19,7 +20,12 @@ _WHO: Final[dict[Speaker, str]] = {"user": phrase("you"), "model": phrase("the m
 
 
 def told(found: Found, quotes: Sequence[Quote]) -> Card:
-    """List what was said."""
+    """List what was said, and how far likeness of meaning took part in finding it."""
+    card = _listed(found, quotes)
+    return card if found.compared is None else replace(card, detail=(*card.detail, *found.compared.told()))
+
+
+def _listed(found: Found, quotes: Sequence[Quote]) -> Card:
     missing = lines(
         say_n("{number} session log could not be read", "{number} session logs could not be read", found.unread)
         if found.unread

@@ -69,7 +69,9 @@ def lines(card: Card, *, body: bool = True) -> str:
 
 
 def ask(runtime: Runtime, verb: AnyVerb, **given: Any) -> Answer:  # noqa: ANN401 - JSON
-    return runtime.call(verb.name, given, session=runtime.session, origin="user", audience=min(verb.shown_to))
+    answer = runtime.call(verb.name, given, session=runtime.session, origin="user", audience=min(verb.shown_to))
+    with runtime.speaking():
+        return answer._replace(card=answer.anew())
 
 
 SAID = ("Ann", "Staging listens there", "alpha", "kiri", "beta", "sweep", SESSION, "default", "auto", "embedded")

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from persona_hooks.journal import MemoryJournal
+from persona_hooks.speech import phrase, say, worded
+from persona_hooks.tools import parameters
 from persona_host.embedded.models import HostModels
 from persona_host.runtime import Runtime, Setup
 from persona_mind.kernel.entries import WAKE
+from tests.speech.bracketing import OPEN, speaking
 from tests.speech.test_worded import conversation
 from tests.support.cli import Persona
 from tests.support.embedded import RecordingScreen
-from tests.support.sweeping import opened, shipped
+from tests.support.sweeping import opened, plausible, shipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from persona_hooks.verbs import Audience
     from tests.support.clock import ManualClock
 
 EMPTY = {"en": "Nothing is remembered here yet.", "it": "Qui non c'è ancora nessun ricordo."}
@@ -167,6 +172,87 @@ def test_programs_are_told_the_same_in_every_language(runtimes: dict[str, Runtim
     assert blocks["it"] == blocks["en"]
 
 
+@pytest.mark.parametrize("audience", ["model", "script", "mcp"])
+def test_what_models_and_programs_ask_for_is_answered_in_english(home: Path, audience: Audience) -> None:
+    runtime = speaking(home)
+    try:
+        for verb in runtime.registry.shown_to(audience):
+            required = parameters(verb.params).get("required", ())
+            tried = [plausible(verb), {"nonsense": 1}, *({**plausible(verb), name: 5} for name in required)]
+            told = [
+                runtime.call(verb.name, given, session=runtime.session, origin="model", audience=audience)
+                for given in tried
+            ]
+            assert [answer.text for answer in told if OPEN in answer.text] == []
+            with runtime.speaking():
+                assert [answer.text for answer in told if OPEN not in answer.anew().text()] == []
+        for tool, given in (("memory", {"action": "nonsense"}), ("nonsense", {"action": "recall"}), ("memory", {})):
+            refused = runtime.tool(tool, given, audience=audience)
+            assert not refused.ok
+            assert OPEN not in refused.text
+    finally:
+        runtime.close()
+
+
+def test_a_recall_over_past_conversations_is_worded_for_whoever_reads_it(home: Path) -> None:
+    runtime = speaking(home)
+    try:
+        told = runtime.tool("memory", {"action": "recall", "query": "staging", "scope": ["long", "sessions"]})
+        assert OPEN not in told.text
+        with runtime.speaking():
+            assert told.anew().text().count(OPEN) > 1
+    finally:
+        runtime.close()
+
+
+def test_a_message_of_no_words_stays_empty_in_every_language(runtimes: dict[str, Runtime]) -> None:
+    for runtime in runtimes.values():
+        with runtime.speaking():
+            assert (say(""), worded(phrase("")), say("{what}", what=phrase(""))) == ("", "", "")
+
+
+JSON = (
+    ("mind", "recall"),
+    ("mind", "remember", "Staging listens on 5433"),
+    ("mind", "read", "nothing"),
+    ("mind", "nonsense"),
+    ("tool", "memory", '{"action": "recall", "query": "staging"}'),
+    ("tool", "memory", "[]"),
+    ("inject", "staging"),
+    ("why",),
+    ("doctor",),
+    ("doctor", "--host", "pi"),
+    ("export", "memory.zip"),
+    ("import", "memory.zip"),
+    ("backup", "copy"),
+    ("restore", "copy"),
+    ("install", "mcp"),
+    ("uninstall", "mcp"),
+    ("chat", "--once", "hello", "--once", "/mind", "--once", "/nonsense"),
+)
+
+
+def test_what_is_printed_as_json_is_english(environ: dict[str, str], tmp_path: Path) -> None:
+    said = {}
+    for language in ("C", "it_IT.UTF-8"):
+        folder = tmp_path / language[:2].strip(".")
+        (folder / "home").mkdir(parents=True)
+        (folder / "work").mkdir()
+        agent_dir = folder / "home" / ".pi" / "agent"
+        own = {"HOME": str(folder / "home"), "PI_AGENT_DIR": str(agent_dir), "LANG": language}
+        persona = Persona({**environ, **own}, folder / "work")
+        said[language] = [
+            [plain(outcome.get("text", ""), folder) for outcome in persona(*words, "--json").outcomes()]
+            for words in JSON
+        ]
+    assert said["it_IT.UTF-8"] == said["C"]
+
+
+def plain(text: str, folder: Path) -> str:
+    """Return a text without what differs from one run to the next."""
+    return re.sub(r"[0-9a-f]{8,}|[0-9]+", "N", text.replace(str(folder), "FOLDER"))
+
+
 def fixed(value: object, language: str) -> object:
     """Return details as JSON, without what differs from one run to the next."""
     if isinstance(value, str):
@@ -185,6 +271,6 @@ def test_a_shell_is_answered_in_the_language_of_its_environment(environ: dict[st
     refused = persona("mind", "read", "nothing", LC_ALL="it_IT.UTF-8")
     assert (refused.code, refused.err.strip()[:12]) == (1, "! Qui non si")
     told = persona("mind", "read", "nothing", "--json", LANG="it_IT.UTF-8").json()
-    assert told["text"].startswith("Qui non si vede")
+    assert told["text"].startswith("No such fact is visible here")
     assert told["details"]["reason"] == "not_found"
     assert "Find what is remembered" in persona("mind", "recall", "--help", LANG="it_IT.UTF-8").out
