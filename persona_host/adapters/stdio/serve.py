@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
-import threading
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from persona_hooks.errors import CapacityError
+from persona_host.adapters.ending import DRAIN, ending
 from persona_host.adapters.stdio.peer import Peer
 from persona_host.adapters.stdio.service import Service
 from persona_host.adapters.stdio.wire import Wire
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from persona_hooks.ports import Capabilities, Models, Ui
-
-DRAIN = 2.0
-"""Seconds that are left for the end of the session once the host has closed its end."""
 
 
 def serve_stdio(
@@ -62,15 +58,7 @@ def serve_stdio(
     except CapacityError as error:
         sys.stderr.write(f"persona: {error.message}\n")
         code = 1
-    _finish(peer, service)
+    with ending():
+        peer.drain(DRAIN / 2)
+        service.close()
     return code
-
-
-def _finish(peer: Peer, service: Service) -> None:
-    """End the session within ``DRAIN`` seconds, whatever a plugin is doing: the host waits, or has gone already."""
-    watchdog = threading.Timer(DRAIN, os._exit, (1,))
-    watchdog.daemon = True
-    watchdog.start()
-    peer.drain(DRAIN / 2)
-    service.close()
-    watchdog.cancel()
