@@ -19,6 +19,7 @@ from persona_hooks.speech import phrase
 from persona_host import extras
 from persona_host.adapters.folder import installed, mark
 from persona_host.adapters.installing import folder_of
+from persona_host.headless import agent_dir_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -60,7 +61,7 @@ def _pi(target: Target) -> Iterator[Checked]:
     except PersonaError as error:
         yield Checked("extension", "error", error.message)
         return
-    loaded = Path(target.environ.get("PI_CODING_AGENT_DIR") or target.home / ".pi" / "agent")
+    loaded = agent_dir_of({}, target.home, target.environ.get("PI_CODING_AGENT_DIR"))
     expected = installation(target.runtime(), target.python)
     yield _files(folder, expected, "persona install pi")
     there = (folder / CONFIG).is_file()
@@ -132,7 +133,8 @@ def _files(folder: Path, expected: Mapping[str, str], command: str, name: str = 
 
 
 def _same_folder(folder: Path, loaded: Path) -> Checked:
-    if folder.is_relative_to(loaded):
+    # Either may lead there through a link.
+    if Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(loaded)):
         return Checked("place", "ok", phrase("Pi loads extensions from {folder}", folder=loaded / "extensions"))
     return Checked(
         "place",

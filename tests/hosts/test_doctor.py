@@ -125,6 +125,29 @@ def test_a_folder_that_pi_does_not_load_is_a_fault(installed: Machine) -> None:
     assert str(installed.home / "elsewhere") in installed.detail("place")
 
 
+@pytest.mark.parametrize("spelled", ["link", "target", "tilde", "dots", "through a link"])
+def test_a_place_is_the_same_however_it_is_spelled(machine: Machine, spelled: str) -> None:
+    (machine.home / "dot" / "agent").mkdir(parents=True)
+    shutil.rmtree(machine.home / ".pi", ignore_errors=True)
+    (machine.home / ".pi").symlink_to(machine.home / "dot")
+    elsewhere = machine.home / "elsewhere" / "agent"
+    agent_dir, pis = {
+        "link": (machine.home / "dot" / "agent", None),
+        "target": (machine.home / ".pi" / "agent", str(machine.home / "dot" / "agent")),
+        "tilde": (elsewhere, "~/elsewhere/agent"),
+        "dots": (elsewhere, f"{machine.home}/dot/../elsewhere/agent"),
+        "through a link": (elsewhere, str(machine.home / "linked")),
+    }[spelled]
+    agent_dir.mkdir(parents=True, exist_ok=True)
+    (machine.home / "linked").symlink_to(elsewhere)
+    machine.agent_dir = agent_dir
+    machine.environ["PI_AGENT_DIR"] = str(agent_dir)
+    if pis is not None:
+        machine.environ["PI_CODING_AGENT_DIR"] = pis
+    install("pi", machine.target)
+    assert machine.states()["place"] == "ok"
+
+
 @pytest.mark.parametrize(
     ("version", "state"), [("1.4.0", "ok"), ("1.6.9", "ok"), ("1.3.9", "error"), ("2.0.0", "warning"), ("", "warning")]
 )
