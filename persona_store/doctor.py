@@ -206,11 +206,3 @@ def reset(profile: Profile, relative: str) -> list[str]:
         directory.unlink(document.backup_name)
         syncfiles.put(directory, document.name, empty)
     return [name for name in kept if name is not None]
-
-
-def free_lock(profile: Profile, relative: str) -> None:
-    """Declare a lock free that another machine left marked as held; for a person who knows that it is gone."""
-    *parts, name = relative.split("/")
-    with storage_errors(profile.root / relative), files.open_directory(profile.root, parts) as directory:
-        directory.read_head(name, 1)
-        directory.unlink(name)

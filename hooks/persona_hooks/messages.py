@@ -25,8 +25,6 @@ ACTIVITY = "pi-persona:activity:v1"
 WORKER = "pi-persona:worker:v1"
 BRAKE = "pi-persona:brake:v1"
 
-CHANNELS = (COMPANION, MEMORY_OWNER, MEMORY_OWNER_CHANGED, SETTINGS_COLLECT, ACTIVITY, WORKER, BRAKE)
-
 Id = Annotated[str, Field(min_length=1, max_length=128)]
 Name = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
 

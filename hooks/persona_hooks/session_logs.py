@@ -42,11 +42,6 @@ class SessionSummary(NamedTuple):
     problem: str = ""
 
 
-def new_path(folder: Path, session_id: str, started: datetime) -> Path:
-    """Return where a session's log goes; names sort by time."""
-    return folder / f"{started.astimezone(UTC):%Y-%m-%dT%H-%M-%S}_{session_id}{SUFFIX}"
-
-
 def sessions(folder: Path) -> list[SessionSummary]:
     """Return the logs in ``folder``, those that were written to last first; none where there is no such folder.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from persona_hooks import session_logs
 from persona_hooks.journal import JsonlJournal
 from persona_hooks.ports import Guard
-from persona_hooks.session_logs import new_path, sessions
+from persona_hooks.session_logs import sessions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,10 +75,3 @@ def test_a_long_log_is_not_read_to_its_end(tmp_path: Path) -> None:
     with path.open("ab") as file:
         file.truncate(session_logs._PEEK * 10_000)
     assert sessions(tmp_path)[0].title == "hello there"
-
-
-def test_names_sort_by_time(tmp_path: Path) -> None:
-    early = new_path(tmp_path, "b", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
-    late = new_path(tmp_path, "a", datetime(2026, 1, 2, 3, 4, 6, tzinfo=UTC))
-    assert early.name == "2026-01-02T03-04-05_b.jsonl"
-    assert early.name < late.name
