@@ -124,8 +124,9 @@ class Refused:
         """Return the error to raise for an argument of this name."""
         return RefusedError(
             phrase(
-                "{field}: refused by {rule} at character {offset}. {advice}",
+                "{field}: refused, since {what} at character {offset} ({rule}). {advice}",
                 field=field,
+                what=_WHAT[self.rule.partition(".")[0]],
                 rule=self.rule,
                 offset=self.offset,
                 advice=self.advice,
@@ -260,6 +261,15 @@ def _own_flags(origin: Origin) -> frozenset[Flag]:
     return frozenset({"preference"}) if origin == "user" else frozenset({"directive"})
 
 
+_WHAT: Final = {
+    "size": phrase("it is too long"),
+    "hidden": phrase("there is an invisible character"),
+    "control": phrase("there is a control character"),
+    "secret": phrase("there is what looks like a secret"),
+    "structure": phrase("there is what looks like a host's own markup"),
+    "exfiltration": phrase("there is what could send something elsewhere"),
+}
+"""What each family of rules found, in the words of whoever it is told to."""
 _ADVICE: Final = {
     "size": phrase("Keep it under {limit} characters, or store it in parts.", limit=thousands(MAX_CHARACTERS)),
     "hidden": phrase("Remove the invisible character, or type the passage again."),

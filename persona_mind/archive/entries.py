@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -12,6 +13,8 @@ from persona_mind.kernel import clock
 if TYPE_CHECKING:
     from persona_mind.kernel.kinds import Kind
 
+TELLING: Final = re.compile(r"memor|mem0", re.IGNORECASE)
+"""What a file is called that holds memories, whatever it looks like."""
 _MILLISECONDS: Final = 1e11
 """Seconds since 1970 beyond this lie past the year 5000, so such a number counts milliseconds."""
 

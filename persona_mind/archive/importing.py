@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
+import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import ConflictError, InvalidError, PersonaError, RefusedError
 from persona_hooks.speech import phrase
 from persona_mind.archive.container import MANIFEST, Archive, is_manifest, opened
-from persona_mind.archive.entries import Entry, Read
+from persona_mind.archive.entries import TELLING, Entry, Read
 from persona_mind.archive.jsonforms import read_json
 from persona_mind.archive.markdown import read_markdown
+from persona_mind.archive.tree import READABLE
 from persona_mind.facts.archived import Coming, take_in
 from persona_mind.facts.model import MAX_SOURCE, LongFact
 from persona_mind.kernel import clock, identity
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
     from persona_mind.kernel.parts import Part
 
 OURS: Final = "persona"
-_TELLING: Final = re.compile(r"memor|mem0", re.IGNORECASE)
-"""What a file among others is called that holds memories."""
+_PROGRAMS: Final = "chatgpt, claude, hermes, mem0, basic-memory"
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ class Importer:
         if wish.format in {None, OURS} and (top := _manifest_of(tree)) is not None:
             return Plan(archive=self._admitted(opened(_below(tree, top)), wish))
         if wish.format == OURS:
-            raise InvalidError(phrase("path: this is no archive of ours."), field="path")
+            raise InvalidError(phrase("{path}: this is no archive of ours.", path=tree.told), field="path")
         plan = Plan()
         for name, data in tree.files.items():
             read = _read(name, data, wish.format, meant=tree.single)
@@ -93,12 +93,15 @@ class Importer:
                 plan.ignored += 1
             else:
                 plan.reads.append((name, read))
-        plan.unread = {name: why for name, why in tree.unread.items() if tree.single or _TELLING.search(name)}
+        plan.unread = {name: why for name, why in tree.unread.items() if tree.single or TELLING.search(name)}
         plan.ignored += len(tree.unread) - len(plan.unread)
         if not plan.reads and not plan.unread:
             raise InvalidError(
                 phrase(
-                    "path: no memories that this release knows were found there. `format` names what it comes from."
+                    "{path}: no memories that this release knows were found there. Say what it comes from: "
+                    "`persona import FILE --from PROGRAM`, with one of {programs}.",
+                    path=tree.told,
+                    programs=_PROGRAMS,
                 ),
                 field="path",
                 reason="unknown_format",
@@ -219,14 +222,14 @@ def _read(name: str, data: bytes, chosen: str | None, *, meant: bool) -> Read | 
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if not meant and chosen is None:
+        if chosen is None and not (meant and os.path.splitext(name)[1].lower() in READABLE):  # noqa: PTH122 - a name
             return None
         line = data.count(b"\n", 0, error.start) + 1
         return Read(chosen or "", bad=[(phrase("line {number}", number=line), phrase("it is not UTF-8"))])
     base = name.rpartition("/")[2]
     if base.lower().endswith((".json", ".jsonl")):
         # A whole export holds conversations, too; those are no memories.
-        named = meant or chosen is not None or _TELLING.search(base)
+        named = meant or chosen is not None or TELLING.search(base)
         return read_json(text, chosen) if named else None
     if meant and text.lstrip()[:1] in {"[", "{"} and (found := read_json(text, chosen)) is not None:
         return found

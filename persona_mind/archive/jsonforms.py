@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from persona_hooks.speech import phrase
@@ -130,22 +131,26 @@ def _whole(text: str) -> object | None:
 
 
 def _items(text: str, start: int) -> Iterator[tuple[str, object]]:
-    at, line, counted = start, text.count("\n", 0, start) + 1, start
-    while True:
+    at, line, counted, before = start, text.count("\n", 0, start) + 1, start, 0
+    for number in count(1):
         match = _SPACE.match(text, at)
         at = match.end() if match else at
         line, counted = line + text.count("\n", counted, at), at
+        where = phrase("line {number}", number=line)
+        if line == before:
+            where = phrase("line {line}, entry {number}", line=line, number=number)
+        before = line
         if text.startswith("]", at):
             return
         try:
             value, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             yield (
-                phrase("line {number}", number=line),
+                where,
                 _Broken(phrase("the JSON is broken from here on") if at < len(text) else phrase("the file breaks off")),
             )
             return
-        yield phrase("line {number}", number=line), value
+        yield where, value
         at = end
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.speech import phrase
-from persona_mind.archive.entries import Entry, Read, kind_of, moment
+from persona_mind.archive.entries import TELLING, Entry, Read, kind_of, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,6 +36,10 @@ _UNDATED: Final = re.compile(r"\[(?:unknown|no date|date unknown|n/a)\]\s*[-–�
 _OBSERVATION: Final = re.compile(r"\[([^\[\]()]{1,64})\]\s+(\S.*)", re.DOTALL)
 _CHECKBOX: Final = re.compile(r"\[[ xX/-]?\]\s")
 _RELATION: Final = re.compile(r"[^\[\]]{0,64}\[\[[^\]]+\]\](\s*\([^)]*\))?\s*")
+_PASTED: Final = re.compile(
+    r"\W*(?:chat ?gpt(?:['’]s)?\W+(?:saved )?memor(?:y|ies)|saved memor(?:y|ies))\W*", re.IGNORECASE
+)
+"""The heading of a list that a person copied from ChatGPT's settings."""
 _HASHTAG: Final = re.compile(r"(?<!\S)#([\w/-]{1,64})")
 _TRAILING: Final = re.compile(r"(?:\s+#[\w/-]{1,64})+\s*$")
 
@@ -68,7 +72,8 @@ def read_markdown(name: str, text: str, chosen: str | None, *, meant: bool) -> R
         name: The file's own name.
         text: The file.
         chosen: What it is said to be; found out without it.
-        meant: The file was named, so that it is a memory whatever it looks like.
+        meant: The file was named: a Markdown file is then taken for a memory; plain text only if its name or its
+            heading says so, since any text could be one.
     """
     body, front, skipped = _without_front(text)
     if chosen == "hermes" or (chosen is None and f"\n{DELIMITER}\n" in f"\n{body}\n"):
@@ -78,6 +83,10 @@ def read_markdown(name: str, text: str, chosen: str | None, *, meant: bool) -> R
     if chosen is None and not meant and not _is_memory(name, front):
         return None
     guess = "claude" if name.lower().endswith(".md") else "chatgpt"
+    if chosen is None and guess == "chatgpt" and not (TELLING.search(name) or _heading(body)):
+        return None
+    if guess == "chatgpt" and _heading(body):
+        body, skipped = body[len(_heading(body)) :], skipped + _heading(body).count("\n")
     if {"name", "description"} <= front.keys():
         return _topic(body, front, chosen or guess, skipped)
     return _listed(body, chosen or guess, skipped)
@@ -187,6 +196,13 @@ def _topic(body: str, front: Mapping[str, list[str]], form: str, skipped: int) -
             for part in paragraphs(body, skipped + 1)
         ]
     return read
+
+
+def _heading(body: str) -> str:
+    """Return the heading of a pasted list, with the blank lines around it; empty where there is none."""
+    start = len(body) - len(body.lstrip())
+    line, end, _ = body[start:].partition("\n")
+    return body[:start] + line + end if _PASTED.fullmatch(line) else ""
 
 
 def _is_note(body: str, front: Mapping[str, list[str]]) -> bool:

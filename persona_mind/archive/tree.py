@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import CapacityError, InvalidError, NotFoundError, StorageError
 from persona_hooks.speech import phrase
+from persona_store.layout import shown
 from persona_store.oserrors import storage_errors
 
 if TYPE_CHECKING:
@@ -36,9 +37,11 @@ class Tree:
         single: One file was named, so that it is meant whatever it is called.
         files: The bytes of each, by its path below what was named, in order.
         unread: Files that could not be read, each with why.
+        told: What was named, as an error may tell it.
     """
 
     single: bool
+    told: str = "path"
     files: dict[str, bytes] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
     _total: int = 0
@@ -75,21 +78,33 @@ def read_tree(path: Path) -> Tree:
     try:
         with storage_errors(path):
             status = os.stat(path)  # noqa: PTH116 - by attribute, for the fault shim
-            return _directory(path) if stat.S_ISDIR(status.st_mode) else _file(path, status)
+            tree = _directory(path) if stat.S_ISDIR(status.st_mode) else _file(path, status)
+            tree.told = told(path)
+            return tree
     except StorageError as error:
         if error.reason in {"enoent", "enotdir", "enametoolong"}:
-            raise NotFoundError(phrase("path: there is no such file or directory."), field="path") from None
+            raise NotFoundError(
+                phrase("{path}: there is no such file or directory.", path=told(path)), field="path"
+            ) from None
         raise
+
+
+def told(path: Path) -> str:
+    """Return a path as it may stand in an error; one that could be a secret or an order is told by its field."""
+    from persona_store.admission import Admitted, admit  # noqa: PLC0415 - the scanner takes a while to load
+
+    name = shown(path)
+    return name if isinstance(admit(name, "import"), Admitted) else "path"
 
 
 def _file(path: Path, status: os.stat_result) -> Tree:
     if not stat.S_ISREG(status.st_mode):
-        raise InvalidError(phrase("path: this is neither a file nor a directory."), field="path")
+        raise InvalidError(phrase("{path}: this is neither a file nor a directory.", path=told(path)), field="path")
     if zipfile.is_zipfile(path):
         return _zip(path)
     if status.st_size > MAX_FILE:
         raise CapacityError(
-            phrase("path: the file is larger than {limit} MiB.", limit=MAX_FILE >> 20),
+            phrase("{path}: the file is larger than {limit} MiB.", path=told(path), limit=MAX_FILE >> 20),
             field="path",
             limit=f"{MAX_FILE} bytes",
         )
@@ -148,7 +163,7 @@ def _zip(path: Path) -> Tree:
                     _unpack(tree, archive, info)
     except (zipfile.BadZipFile, NotImplementedError) as error:
         raise InvalidError(
-            phrase("path: the ZIP is damaged ({error}).", error=type(error).__name__), field="path"
+            phrase("{path}: the ZIP is damaged ({error}).", path=told(path), error=type(error).__name__), field="path"
         ) from None
     tree.files = dict(sorted(tree.files.items()))
     return tree

@@ -18,15 +18,15 @@ def imported(outcome: Imported) -> Card:
     """Say what became of everything, then of each source."""
     number = outcome.added
     title = say_n(
-        "Imported {number} memory, from {sources}.",
-        "Imported {number} memories, from {sources}.",
+        "Imported {number} memory from {sources}.",
+        "Imported {number} memories from {sources}.",
         number,
         sources=_sources(outcome),
     )
     if outcome.rehearsed:
         title = say_n(
-            "Would import {number} memory; nothing was written, from {sources}.",
-            "Would import {number} memories; nothing was written, from {sources}.",
+            "Would import {number} memory from {sources}; nothing was written.",
+            "Would import {number} memories from {sources}; nothing was written.",
             number,
             sources=_sources(outcome),
         )

@@ -8,7 +8,7 @@ from persona_hooks.cards import Card, one_line
 from persona_hooks.errors import PersonaError
 from persona_hooks.speech import phrase, say, say_n, worded
 from persona_mind.backlog.lines import line, shown
-from persona_mind.kernel.wording import state_word
+from persona_mind.kernel.wording import persona_word, state_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,6 +56,6 @@ def _texts(access: Access, backlog: Backlog, session: Session, ids: Sequence[str
 def _text(backlog: Backlog, item: Item, segment: str) -> str:
     out = shown(item, backlog.now())
     text, _ = line(out, CHARACTERS)
-    whose = f" · {one_line(out.persona)}" if out.persona not in {"", segment} else ""
+    whose = f" · {one_line(worded(persona_word(out.persona)))}" if out.persona not in {"", segment} else ""
     state = "" if item.active else f" ({worded(state_word(item.state))})"
     return f"({worded(out.brought)}) {worded(text)}{whose}{state}"

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from persona_mind.kernel.showing import Judged
 
 EXCERPT: Final = 240
-_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+_UNITS: Final = (("s", 1, 60), ("m", 60, 60), ("h", 3_600, 48), ("d", 86_400, math.inf))
+"""Each unit with its seconds, and how many of it are told in the next one: two days and more in days."""
 _AWAY: Final = {
     "d": (marked("in {number}d"), marked("{number}d overdue")),
     "h": (marked("in {number}h"), marked("{number}h overdue")),
@@ -104,7 +105,7 @@ def _judged(item: Item) -> Judged:
 def due_label(deadline: float | None, now: datetime) -> str:
     """Return the phrase for how far away a deadline is: ``now``, ``in 5m``, ``2h overdue``; empty without one.
 
-    Less than a second either way is now; anything else is rounded up to whole seconds, minutes, hours or days.
+    Less than a second either way is now; anything else is the nearest number of seconds, minutes, hours or days.
     """
     if deadline is None:
         return ""
@@ -113,9 +114,8 @@ def due_label(deadline: float | None, now: datetime) -> str:
         return phrase("unknown")
     if abs(left) <= 1:
         return phrase("now")
-    # Two days and more are told in days: "in 2d" for the morning after next would be told of tomorrow evening, too.
-    unit, seconds = next(pair for pair in _UNITS if abs(left) >= pair[1] * (2 if pair[0] == "d" else 1))
-    number = math.ceil(abs(left) / seconds)
+    rounded = ((unit, math.floor(abs(left) / seconds + 0.5), most) for unit, seconds, most in _UNITS)
+    unit, number = next((unit, number) for unit, number, most in rounded if number < most)
     ahead, past = _AWAY[unit]
     return phrase(ahead if left > 0 else past, number=number)
 

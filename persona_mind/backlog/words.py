@@ -8,7 +8,7 @@ from persona_hooks.cards import Card, one_line, quoted
 from persona_hooks.speech import phrase, say, say_n, worded
 from persona_mind.backlog.lines import due_words, line
 from persona_mind.kernel import clock
-from persona_mind.kernel.wording import capital, lines, more, state_word, withheld
+from persona_mind.kernel.wording import capital, lines, local, moment, more, persona_word, state_word, withheld
 
 if TYPE_CHECKING:
     from persona_mind.backlog.lines import ShownItem
@@ -19,12 +19,21 @@ def added(outcome: Added) -> Card:
     """Say that an item was queued, and when it will be heard of."""
     refreshed, id_ = outcome.refreshed, outcome.id
     title = say("Refreshed in the backlog [{id}]", id=id_) if refreshed else say("Queued in the backlog [{id}]", id=id_)
-    due = f", {worded(due_words(outcome.due_label))} ({outcome.due})" if outcome.due else ""
+    due = f", {worded(due_words(outcome.due_label))} ({moment(outcome.due)})" if outcome.due else ""
     return Card(
         title=f"{title}{due}",
-        detail=lines(say("It expires {at}.", at=outcome.expires_at), worded(outcome.notice or "")),
+        detail=lines(_end(outcome), worded(outcome.notice or "")),
         level="success",
     )
+
+
+def _end(outcome: Added) -> str:
+    """Say until when the item stays: one that lives for its reminder alone is there for a day after it."""
+    if not outcome.expires_at:
+        return ""
+    if outcome.due and clock.parse(outcome.expires_at) <= clock.parse(outcome.due):
+        return say("It stays until a day after its reminder.")
+    return say("It expires {at}.", at=moment(outcome.expires_at))
 
 
 def listed(outcome: Listed) -> Card:
@@ -62,14 +71,14 @@ def shut(outcome: Shifted) -> Card:
 
 def snoozed(outcome: Shifted) -> Card:
     """Say when the item will be heard of again."""
-    when = due_words(outcome.item.due)
-    return Card(title=say("Snoozed: {id}, {when} ({due})", id=outcome.id, when=when, due=outcome.due), level="success")
+    when, due = due_words(outcome.item.due), moment(outcome.due or "")
+    return Card(title=say("Snoozed: {id}, {when} ({due})", id=outcome.id, when=when, due=due), level="success")
 
 
 def listing(item: ShownItem, *, everyone: bool = False) -> str:
     """Return an item's line in a list."""
     text, _ = line(item)
-    whose = f" · {one_line(item.persona or say('nobody'))}" if everyone else ""
+    whose = f" · {one_line(worded(persona_word(item.persona)) or say('nobody'))}" if everyone else ""
     due = f" · {worded(due_words(item.due))}" if item.due else ""
     note = f" · {say('note: {text}', text=one_line(item.note))}" if item.note else ""
     state = worded(state_word(item.state))
@@ -81,8 +90,8 @@ def _one(item: ShownItem) -> Card:
         worded(due_words(item.due)),
         say("note: {text}", text=one_line(item.note)) if item.note else "",
         say("tags: {tags}", tags=", ".join(map(one_line, item.tags))) if item.tags else "",
-        say("persona: {name}", name=one_line(item.persona)) if item.persona else "",
-        *(f"{step.at} {worded(state_word(step.to))}{_for(step.due_at_epoch_ms)}" for step in item.history),
+        say("persona: {name}", name=one_line(worded(persona_word(item.persona)))) if item.persona else "",
+        *(f"{moment(step.at)} {worded(state_word(step.to))}{_for(step.due_at_epoch_ms)}" for step in item.history),
     )
     title = say("Backlog item {id} ({state} · {by})", id=item.id, state=state_word(item.state), by=item.brought)
     return Card(title=title, body=_whole(item), detail=about)
@@ -95,7 +104,8 @@ def _whole(item: ShownItem) -> tuple[str, ...]:
 def _for(due: float | None) -> str:
     if due is None:
         return ""
-    return f", {say('due {when}', when=clock.from_milliseconds(due) or phrase('never'))}"
+    at = clock.from_milliseconds(due)
+    return f", {say('due {when}', when=local(at) if at else phrase('never'))}"
 
 
 def _items(number: int) -> str:

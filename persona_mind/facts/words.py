@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card, one_line, quoted
 from persona_hooks.speech import phrase, say, say_n, worded
-from persona_mind.kernel.wording import capital, facts, kind_word, lines, more, withheld
+from persona_mind.kernel.wording import capital, facts, kind_word, lines, local, more, persona_word, withheld
 from persona_store.hidden import visible
 
 if TYPE_CHECKING:
@@ -103,9 +103,9 @@ def opened(outcome: Opened) -> Card:
         detail=lines(
             say("tags: {tags}", tags=", ".join(map(one_line, fact.tags))) if fact.tags else "",
             say("source: {source}", source=one_line(fact.source)) if fact.source else "",
-            say("persona: {name}", name=one_line(fact.persona)) if fact.persona else "",
-            say("recorded {first}, last {last}", first=outcome.recorded_at, last=outcome.last_seen_at),
-            say("expires {at}", at=outcome.expires_at) if outcome.expires_at else "",
+            say("persona: {name}", name=one_line(worded(persona_word(fact.persona)))) if fact.persona else "",
+            say("recorded {first}, last {last}", first=local(outcome.recorded_at), last=local(outcome.last_seen_at)),
+            say("expires {at}", at=local(outcome.expires_at)) if outcome.expires_at else "",
             say("supersedes {id}", id=outcome.supersedes) if outcome.supersedes else "",
             say("derived from {ids}", ids=", ".join(outcome.derived_from)) if outcome.derived_from else "",
         ),
@@ -141,11 +141,12 @@ def mark(fact: ShownFact, *, told: bool = True) -> str:
     Returns:
         A phrase: models read its English.
     """
-    whose = f" · {one_line(fact.persona)}" if fact.tier == "stm" and fact.persona else ""
     kind = kind_word(fact.kind)
+    if fact.tier == "stm" and fact.persona:
+        kind = phrase("{kind} · {persona}", kind=kind, persona=persona_word(one_line(fact.persona)))
     if not told and fact.origin == "user":
-        return phrase("{kind}{whose}", kind=kind, whose=whose)
-    return phrase("{kind}{whose} · {by}", kind=kind, whose=whose, by=fact.came if told else fact.brought)
+        return kind
+    return phrase("{kind} · {by}", kind=kind, by=fact.came if told else fact.brought)
 
 
 def _line(line: Line) -> str:

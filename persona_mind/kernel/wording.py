@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.speech import phrase, say, say_n
+from persona_hooks.errors import InvalidError
+from persona_hooks.speech import phrase, say, say_n, worded
+from persona_mind.kernel import clock
+from persona_mind.kernel.scope import DEFAULT_SEGMENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +43,29 @@ _BROUGHT: Final[Mapping[str, Phrase]] = {
     "worker": phrase("by worker"),
     "tool": phrase("by tool"),
 }
+_WEEKDAYS: Final = (
+    phrase("Mon"),
+    phrase("Tue"),
+    phrase("Wed"),
+    phrase("Thu"),
+    phrase("Fri"),
+    phrase("Sat"),
+    phrase("Sun"),
+)
+_MONTHS: Final = (
+    phrase("Jan"),
+    phrase("Feb"),
+    phrase("Mar"),
+    phrase("Apr"),
+    phrase("May"),
+    phrase("Jun"),
+    phrase("Jul"),
+    phrase("Aug"),
+    phrase("Sep"),
+    phrase("Oct"),
+    phrase("Nov"),
+    phrase("Dec"),
+)
 
 
 def kind_word(kind: str) -> str:
@@ -82,12 +108,33 @@ def turns(number: int) -> str:
     return say_n("{number} turn", "{number} turns", number)
 
 
-def moment(at: str) -> str:
-    """Return a time as it stands in files, to the minute, for people: ``2026-03-01 09:30``; empty without one."""
-    if len(at) < len("2026-03-01T09:30"):
+def local(at: str) -> str:
+    """Return the phrase for a time that stands in files, as people read it: ``Tue 3 Mar 2026 09:30``, in local time.
+
+    What is no time, or one that no local calendar reaches, stays as it is.
+    """
+    try:
+        here = clock.parse(at).astimezone()
+    except (InvalidError, OverflowError, ValueError, OSError):
         return at
-    year, month, day, hour, minute = at[:4], at[5:7], at[8:10], at[11:13], at[14:16]
-    return say("{year}-{month}-{day} {hour}:{minute}", year=year, month=month, day=day, hour=hour, minute=minute)
+    return phrase(
+        "{weekday} {day} {month} {year} {time}",
+        weekday=_WEEKDAYS[here.weekday()],
+        day=here.day,
+        month=_MONTHS[here.month - 1],
+        year=here.year,
+        time=f"{here:%H:%M}",
+    )
+
+
+def moment(at: str) -> str:
+    """Return ``local`` worded."""
+    return worded(local(at))
+
+
+def persona_word(label: str) -> str:
+    """Return whose a row is, as people read it: what stands in files for the owner without a persona is no name."""
+    return phrase("no persona") if label == DEFAULT_SEGMENT else label
 
 
 def lines(*texts: str) -> tuple[str, ...]:

@@ -61,6 +61,11 @@ class Approved(Outcome):
 
 
 class Dropped(Outcome):
-    """A held call is gone."""
+    """A held call is gone.
+
+    Attributes:
+        done: It had been approved and done, so that only the approval went.
+    """
 
     id: str
+    done: bool = False

@@ -128,23 +128,21 @@ class Quarantine:
             if done:
                 files.erase_previous(self.profile)
 
-    def drop(self, scope: Scope, handle: str, permit: Permit) -> bool:
-        """Remove a held call, or an approval, with every copy of its text; return whether there was one."""
+    def drop(self, scope: Scope, handle: str, permit: Permit) -> HeldCall | None:
+        """Remove a held call, or an approval, with every copy of its text; return what it was, None without one."""
+        gone: list[HeldCall] = []
 
         def mutate(snapshot: Snapshot[HeldCall]) -> Sequence[Row[HeldCall]]:
-            return [
-                row
-                for row in snapshot.rows
-                if row.value is None or row.value.id != handle or not belongs(row.value, scope)
-            ]
+            gone[:] = [held for held in snapshot.values if held.id == handle and belongs(held, scope)]
+            return [row for row in snapshot.rows if row.value is None or row.value not in gone]
 
         if not any(held.id == handle for held in self.visible(scope)):
-            return False
+            return None
         with self.profile.transaction(permit) as transaction:
-            changed = transaction.update(self.document, mutate).changed
+            transaction.update(self.document, mutate)
             with partly():
                 files.erase_previous(self.profile, permit)
-        return changed
+        return gone[0] if gone else None
 
     def _changing(
         self, scope: Scope, handle: str, change: Callable[[HeldCall], HeldCall]

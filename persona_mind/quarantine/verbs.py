@@ -98,7 +98,9 @@ class QuarantineVerbs:
         scope, permit = self.access.enter(call)
         _require_person(call)
         gone = self.quarantine.drop(scope, params.id, permit)
-        return Dropped(id=params.id if gone else "", changed="yes" if gone else "no")
+        if gone is None:
+            return Dropped(id="", changed="no")
+        return Dropped(id=params.id, changed="yes", done=not gone.waiting)
 
     def _settle(self, scope: Scope, held: HeldCall, *, done: bool, changed: bool) -> None:
         try:

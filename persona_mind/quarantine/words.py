@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from persona_hooks.cards import Card
 from persona_hooks.speech import say, say_n, worded
-from persona_mind.kernel.wording import by
+from persona_mind.kernel.wording import by, local, moment
 from persona_store.hidden import visible
 
 if TYPE_CHECKING:
@@ -60,12 +60,18 @@ def dropped(outcome: Dropped) -> Card:
     """Say that it is gone."""
     if outcome.changed == "no":
         return Card(title=say("Nothing of that name is in quarantine here."))
+    if outcome.done:
+        return Card(
+            title=say("Dropped {id}: your approval of it is withdrawn.", id=outcome.id),
+            detail=(say("What was done stays; `/mind erase ID` removes a memory that came of it."),),
+            level="success",
+        )
     return Card(title=say("Dropped {id}; its text is erased.", id=outcome.id), level="success")
 
 
 def _about(item: HeldItem) -> str:
-    state = f" · {say('approved {at}, not done', at=item.approved_at)}" if item.approved_at else ""
-    return f"{item.verb} · {worded(by(item.origin))} · {', '.join(item.rules)} · {item.held_at}{state}"
+    state = f" · {say('approved {at}, not done', at=local(item.approved_at))}" if item.approved_at else ""
+    return f"{item.verb} · {worded(by(item.origin))} · {', '.join(item.rules)} · {moment(item.held_at)}{state}"
 
 
 def _lines(arguments: dict[str, JsonValue]) -> Iterator[str]:

@@ -47,6 +47,7 @@ class Why(Outcome):
         occasions: The latest turns that it stood in.
         unmatched: Memories that were shown again and again and never had to do with what was asked.
         unseen: Memories that were never shown.
+        early: How many have neither helped nor been there often enough to tell that they never do.
     """
 
     recorded: int
@@ -61,4 +62,5 @@ class Why(Outcome):
     occasions: tuple[Occasion, ...] = ()
     unmatched: tuple[Used, ...] | None = None
     unseen: tuple[Used, ...] | None = None
+    early: int = 0
     about: dict[str, Described] = Field(default_factory=dict, exclude=True)

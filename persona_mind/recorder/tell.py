@@ -68,10 +68,11 @@ class Uses:
 
 @dataclass(frozen=True, slots=True)
 class Useless:
-    """Memories that never helped: those shown for nothing, and those never shown."""
+    """Memories that never helped: shown for nothing, or never; and how many it is too early to tell of."""
 
     unmatched: tuple[tuple[str, Uses], ...]
     unseen: tuple[tuple[str, Uses], ...]
+    early: int
 
 
 def last_request(turns: Sequence[Turn], session: str, project: str) -> Turn | None:
@@ -103,9 +104,11 @@ def useless(turns: Sequence[Turn], known: Mapping[str, Known], project: str) -> 
     every = [(handle, uses(turns, handle, about, project)) for handle, about in known.items() if about.ranked]
     unmatched = [(key, use) for key, use in every if use.shown >= ENOUGH and not use.matched and not use.recalled]
     unseen = [(key, use) for key, use in every if use.turns >= ENOUGH and not use.shown and not use.recalled]
+    helped = sum(bool(use.matched or use.recalled) for _, use in every)
     return Useless(
         tuple(sorted(unmatched, key=lambda pair: -pair[1].shown)),
         tuple(sorted(unseen, key=lambda pair: -pair[1].turns)),
+        len(every) - helped - len(unmatched) - len(unseen),
     )
 
 

@@ -95,7 +95,10 @@ def _of_memory(turns: Sequence[Turn], known: Mapping[str, Known], handle: str, s
 def _of_useless(turns: Sequence[Turn], known: Mapping[str, Known], scope: Scope) -> Why:
     found = useless(turns, known, scope.project.slug)
     return Why(
-        recorded=len(turns), unmatched=_described(found.unmatched, known), unseen=_described(found.unseen, known)
+        recorded=len(turns),
+        unmatched=_described(found.unmatched, known),
+        unseen=_described(found.unseen, known),
+        early=found.early,
     )
 
 

@@ -53,8 +53,22 @@ def why(outcome: Why) -> Card:
     if outcome.unmatched is not None and outcome.unseen is not None:
         return _useless(outcome, outcome.unmatched, outcome.unseen)
     if outcome.turn is None:
-        return Card(title=say("No request with a memory in it has been recorded yet."))
+        return _none(outcome.recorded)
     return _request(outcome)
+
+
+def _none(recorded: int) -> Card:
+    """Say that there is no request to tell of, and where those that were recorded were made."""
+    if not recorded:
+        return Card(title=say("No request with a memory in it has been recorded yet."))
+    return Card(
+        title=say("No request with a memory in it has been recorded in this session or this project yet."),
+        hint=say_n(
+            "{number} turn is recorded elsewhere; `persona why` in the folder where it was asked tells of it.",
+            "{number} turns are recorded elsewhere; `persona why` in the folder where you asked tells of them.",
+            recorded,
+        ),
+    )
 
 
 def _request(outcome: Why) -> Card:
@@ -117,6 +131,8 @@ def _useless(outcome: Why, unmatched: tuple[Used, ...], unseen: tuple[Used, ...]
             body += [more(len(found) - LISTED)] if len(found) > LISTED else []
     number = len(unmatched) + len(unseen)
     title = say("Every memory has helped in {turns}.", turns=recorded)
+    if outcome.early:
+        title = say("No memory is known to be of no help after {turns}.", turns=recorded)
     if number:
         title = say_n(
             "{number} memory never helped in {turns}",
@@ -124,7 +140,12 @@ def _useless(outcome: Why, unmatched: tuple[Used, ...], unseen: tuple[Used, ...]
             number,
             turns=recorded,
         )
-    return Card(title=title, body=tuple(body))
+    early = say_n(
+        "{number} memory could not stand in enough requests yet to tell.",
+        "{number} memories could not stand in enough requests yet to tell.",
+        outcome.early,
+    )
+    return Card(title=title, body=tuple(body), detail=(early,) if outcome.early else ())
 
 
 def _used(used: Used) -> str:

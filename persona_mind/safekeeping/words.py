@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card, one_line
 from persona_hooks.speech import phrase, say, say_n, worded
-from persona_mind.kernel.wording import lines, more
+from persona_mind.kernel.wording import lines, moment, more
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,7 +86,7 @@ def listed(outcome: BackupsListed) -> Card:
             folder=one_line(outcome.folder),
         ),
         body=tuple(
-            f"{one.name}: {f'{one.made}, {_files(one.files)}' if one.made else say('damaged')}"
+            f"{one.name}: {f'{moment(one.made)}, {_files(one.files)}' if one.made else say('damaged')}"
             for one in outcome.backups
         ),
         hint=say("`/mind restore NAME` says what one of them would bring back."),

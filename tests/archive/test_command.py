@@ -48,7 +48,7 @@ def test_memories_move_in_out_and_into_another_home(persona: Persona, user: Path
 def test_nothing_but_the_answer_is_printed_where_no_terminal_is(persona: Persona, user: Path) -> None:
     ran = persona("import", user.name)
     assert ran.err == ""
-    assert ran.out.splitlines()[0].endswith("Imported 2 memories, from 1 source.")
+    assert ran.out.splitlines()[0].endswith("Imported 2 memories from 1 source.")
 
 
 def test_a_terminal_sees_a_bar(persona: Persona, user: Path) -> None:

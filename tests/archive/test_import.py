@@ -280,13 +280,58 @@ def test_a_path_is_repeated_by_nobody_where_nothing_is_there(mind: Mind, tmp_pat
     with pytest.raises(PersonaError) as caught:
         take_in(mind, tmp_path / "nowhere.json")
     assert caught.value.reason == "not_found"
-    assert "nowhere" not in caught.value.message
+    assert caught.value.message.startswith(str(tmp_path / "nowhere.json"))
 
 
 def test_what_is_no_memory_is_refused_with_the_way_out(mind: Mind, tmp_path: Path) -> None:
     (tmp_path / "package.json").write_text('{"name": "x", "version": "1"}', "utf-8")
-    with pytest.raises(PersonaError, match="format"):
+    with pytest.raises(PersonaError, match=r"package\.json: .*--from PROGRAM.*chatgpt"):
         take_in(mind, tmp_path / "package.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("x.pdf", b"PK"),
+        ("diary.txt", b"Dear diary,\n\nit rained.\n"),
+        ("letter", b"Dear Marlene.\n"),
+        ("bin.zip", b"\xff\xfe\x00PK"),
+        ("photo.jpg", bytes(range(256))),
+        ("table.csv", b"name,port\nstaging,5433\n"),
+        ("notes.json", b"[1, 2, 3]"),
+    ],
+)
+def test_a_text_that_only_might_be_memories_is_taken_in_only_where_a_person_says_so(
+    mind: Mind, tmp_path: Path, name: str, data: bytes
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(PersonaError, match="--from") as caught:
+        take_in(mind, tmp_path / name)
+    assert caught.value.reason == "unknown_format"
+    assert facts(mind) == {}
+
+
+def test_a_pasted_list_is_known_by_its_heading_or_by_what_it_is_said_to_be(mind: Mind, tmp_path: Path) -> None:
+    pasted = "Has a cat called Miso.\nPrefers metric units.\n"
+    (tmp_path / "list.txt").write_text(f"Saved memories:\n\n{pasted}", "utf-8")
+    (tmp_path / "bare.txt").write_text(pasted, "utf-8")
+    assert take_in(mind, tmp_path / "list.txt").added == 2
+    assert take_in(mind, tmp_path / "bare.txt", format="chatgpt").known == 2
+    assert set(facts(mind)) == set(pasted.splitlines())
+
+
+def test_a_path_that_could_be_a_secret_is_not_repeated(mind: Mind, tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    with pytest.raises(PersonaError) as caught:
+        take_in(mind, tmp_path / secret)
+    assert secret not in caught.value.message
+
+
+def test_entries_that_share_a_line_are_told_apart(mind: Mind, tmp_path: Path) -> None:
+    rows = ["Has a cat.", "Lives in Trieste.", {"content": ""}, "Prefers metric units."]
+    (tmp_path / "memories.json").write_text(json.dumps(rows), "utf-8")
+    report = take_in(mind, tmp_path / "memories.json", format="chatgpt")
+    assert [one.where for one in report.sources[0].problems] == ["line 1, entry 3"]
 
 
 def test_bytes_that_are_no_text_are_told_with_their_line(mind: Mind, tmp_path: Path) -> None:

@@ -71,8 +71,27 @@ def test_an_item_stands_in_the_projects_file_in_the_known_format(mind: Mind, sto
 def test_a_receipt_names_id_and_deadline_and_not_the_text(mind: Mind) -> None:
     answer = call(mind, "add", text="call the printers", due="in 2 days")
     assert answer.details["due"] == "2026-03-04T09:30:00.000Z"
-    assert "due in 2d (2026-03-04T09:30:00.000Z)" in answer.text
+    assert "due in 2d (Wed 4 Mar 2026 09:30)" in answer.text
     assert "printers" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("due", "told"),
+    [
+        ("in 1 hour", "It expires Wed 4 Mar 2026 09:30."),
+        ("in 2 days", "It stays until a day after its reminder."),
+        ("in 5 days", "It stays until a day after its reminder."),
+        (None, "It expires Wed 4 Mar 2026 09:30."),
+    ],
+)
+def test_a_receipt_says_until_when_the_item_really_stays(
+    mind: Mind, clock: ManualClock, due: str | None, told: str
+) -> None:
+    answer = call(mind, "add", text="call the printers", **({"due": due} if due else {}))
+    assert told in answer.text
+    if "reminder" in told:
+        clock.advance(6 * 86_400)
+        assert call(mind, "list").details["total"] == 1, "nobody was reminded yet"
 
 
 def test_a_deadline_after_the_end_moves_the_end(mind: Mind) -> None:
@@ -144,7 +163,7 @@ def test_take_then_done_with_a_note_leaves_a_history_with_times(mind: Mind, cloc
         ("done", "09:32:00"),
     ]
     whole = call(mind, "list", id=handle).text
-    assert "2026-03-02T09:31:00.000Z taken" in whole
+    assert "Mon 2 Mar 2026 09:31 taken" in whole
     assert "note: shipped" in whole
     assert call(mind, "list").details["total"] == 0
 
@@ -268,7 +287,7 @@ def test_the_list_is_ordered_by_what_was_taken_and_what_is_due(mind: Mind, clock
     assert texts(mind) == [
         "taken one",
         "due soon · 52s overdue",
-        "due later · due in 3h",
+        "due later · due in 2h",
         "newer, never due",
         "older, never due",
     ]
@@ -298,10 +317,26 @@ def test_a_limit_is_floored_and_kept_in_range(asked: float | None, given: int) -
 
 @pytest.mark.parametrize(
     ("seconds", "label"),
-    [(0, "now"), (1, "now"), (-1, "now"), (1.5, "in 2s"), (299, "in 5m"), (-301, "6m overdue"), (7201, "in 3h"),
-     (90_000, "in 25h"), (float("inf"), "unknown")],
-)  # fmt: skip
-def test_a_deadline_is_told_in_one_unit_rounded_up(seconds: float, label: str, clock: ManualClock) -> None:
+    [
+        (0, "now"),
+        (1, "now"),
+        (-1, "now"),
+        (1.5, "in 2s"),
+        (8.4, "in 8s"),
+        (59.4, "in 59s"),
+        (59.6, "in 1m"),
+        (61, "in 1m"),
+        (90, "in 2m"),
+        (299, "in 5m"),
+        (-301, "5m overdue"),
+        (3_580, "in 1h"),
+        (7_201, "in 2h"),
+        (91_020, "in 25h"),
+        (172_000, "in 2d"),
+        (float("inf"), "unknown"),
+    ],
+)
+def test_a_deadline_is_told_in_the_nearest_number_of_one_unit(seconds: float, label: str, clock: ManualClock) -> None:
     assert due_label(clock.now().timestamp() * 1000 + seconds * 1000, clock.now()) == label
 
 

@@ -168,6 +168,20 @@ def test_an_approval_excuses_no_other_text(desk: Desk, profile: Path) -> None:
     assert "Evil" not in found.text
 
 
+def test_dropping_what_was_done_says_that_it_stays(desk: Desk) -> None:
+    handle = held_id(desk)
+    desk.say(f"/mind quarantine approve {handle}")
+
+    answer = desk.say(f"/mind quarantine drop {handle}")
+
+    assert answer.details["done"]
+    assert "is erased" not in answer.text
+    assert "What was done stays" in answer.text
+    assert "Acme" in desk.say("/mind recall Acme").text
+    waiting = held_id(desk)
+    assert "its text is erased" in desk.say(f"/mind quarantine drop {waiting}").text
+
+
 def test_an_approved_text_leaves_quarantine_and_may_come_again(desk: Desk, profile: Path) -> None:
     handle = held_id(desk)
     desk.say(f"/mind quarantine approve {handle}")

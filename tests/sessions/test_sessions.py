@@ -51,7 +51,7 @@ def test_what_was_said_is_found_with_its_session_its_time_and_its_turn(talk: Tal
     log = held("monday", user("Which port does staging use?"), model(PORT))
     answer = recall(talk(), "the port of staging")
     turn = log.branch()[1]
-    assert f"- [monday {turn.id}] ({turn.timestamp[:16].replace('T', ' ')}, the model) {PORT}" in answer.text
+    assert f"- [monday {turn.id}] (Mon 2 Mar 2026 {turn.timestamp[11:16]}, the model) {PORT}" in answer.text
     cited = {"session": "monday", "turn": turn.id, "at": turn.timestamp, "role": "model"}
     assert cited in answer.details["sessions"]["turns"]
     assert answer.details["count"] == 2
@@ -237,7 +237,8 @@ def test_pi_conversations_are_read_by_their_text_parts(talk: Talk, pi_held: PiHe
     pi_held("pi-1", {"role": "user", "content": "Which port?"}, {"role": "assistant", "content": parts})
     answer = recall(talk(), "staging port")
     assert (
-        "- [pi-1 00000001] (2026-03-01 10:01, the model) Staging listens on port 5433. Behind a proxy." in answer.text
+        "- [pi-1 00000001] (Sun 1 Mar 2026 10:01, the model) Staging listens on port 5433. Behind a proxy."
+        in answer.text
     )
 
 

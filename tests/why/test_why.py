@@ -208,6 +208,30 @@ def test_memories_that_never_help_are_named(desk: Desk, clock: ManualClock) -> N
     assert "Never shown:" in answer.text
 
 
+def test_what_it_is_too_early_to_tell_of_is_not_told_to_have_helped(desk: Desk, clock: ManualClock) -> None:
+    remember(desk, PORT)
+    for _ in range(ENOUGH):
+        ask(desk, "Which port does staging use?")
+    assert "Every memory has helped in 5 turns" in desk.say("/mind why --unused").text
+    clock.advance(1)
+    remember(desk, "Recorded just now.")
+
+    answer = desk.say("/mind why --unused")
+
+    assert answer.details["early"] == 1
+    assert "Every memory has helped" not in answer.text
+    assert "1 memory could not stand in enough requests yet" in answer.text
+
+
+def test_a_session_in_a_project_without_a_request_says_where_there_are_some(desk: Desk, home: Path) -> None:
+    remember(desk, PORT)
+    ask(desk, "Which port?")
+    open_for(desk, home / "elsewhere", "s2")
+    answer = desk.say("/mind why")
+    assert "in this session or this project yet" in answer.text
+    assert "1 turn is recorded elsewhere; `persona why` in the folder" in answer.text
+
+
 def test_turns_of_other_projects_do_not_speak_against_a_projects_memory(desk: Desk, home: Path) -> None:
     other = home / "work" / "boat"
     (other / ".git").mkdir(parents=True)
