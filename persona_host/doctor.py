@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from persona_hooks.cards import Card
 from persona_hooks.errors import NotFoundError, PersonaError
-from persona_hooks.speech import phrase, say, worded
+from persona_hooks.speech import phrase, say, say_n, worded
 from persona_hooks.verbs import Answer
 from persona_host.adapters import checking
 from persona_host.adapters.installing import Target
@@ -18,9 +17,11 @@ from persona_host.hosts import HOSTS, lacking
 from persona_host.oneshot import opened, printed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from persona_hooks.cards import Level
+    from persona_hooks.messages import Setting
     from persona_hooks.verbs import AnyVerb
     from persona_host.embedded.models import HostModels
     from persona_host.place import Place
@@ -30,7 +31,6 @@ ROLES = ("default", "routing", "flash")
 MALFORMED = "(malformed)"
 """How the companion marks the source of a setting that it could not read."""
 COMMAND_LINE = "command-line"
-_COLUMNS = 78
 _STATES = {"loaded": phrase("loaded"), "failed": phrase("failed"), "slow": phrase("slow")}
 _PLACES = {
     "agent directory": phrase("agent directory"),
@@ -75,10 +75,17 @@ def examine(runtime: Runtime, models: HostModels, place: Place, host: str) -> di
         "installation": [found._asdict() for found in checking.check(host, target)],
         "models": {role: facts(models.roles.choice(role)) for role in (*ROLES, *_unknown(models))},
         "unknownRoles": _unknown(models),
-        "unreadable": any(setting.source.endswith(MALFORMED) for setting in runtime.settings().values()),
+        "unreadable": _unreadable(runtime.settings()),
         "checks": _checks(runtime, host),
         "paths": {name: {"path": str(path), "exists": path.exists()} for name, path in _paths(place).items()},
     }
+
+
+def _unreadable(settings: Mapping[str, Setting]) -> bool:
+    """Return whether the settings as a whole cannot be read: then there is no section without a malformed one."""
+    sections = {key.partition(".")[0] for key in settings if "." in key} - {"brief"}
+    lost = {key.partition(".")[0] for key, one in settings.items() if one.source.endswith(MALFORMED)}
+    return bool(sections) and sections <= lost
 
 
 def _owner(runtime: Runtime) -> dict[str, Any]:
@@ -96,15 +103,19 @@ def _checks(runtime: Runtime, host: str) -> list[dict[str, Any]]:
         (verb, runtime.call(verb.name, {}, session=runtime.session, origin="user", audience="script"))
         for verb in doctors
     ]
-    return [{"verb": verb.name, "ok": answer.ok, "text": _told(verb, answer, host)} for verb, answer in answers]
+    return [
+        {"verb": verb.name, "ok": answer.ok, "level": answer.card.level, "text": _told(verb, answer, host)}
+        for verb, answer in answers
+    ]
 
 
 def _told(verb: AnyVerb, answer: Answer, host: str) -> str:
-    """Return a doctor's words without what it says of the command line, where another host was asked about."""
+    """Return a doctor's words, of the host that was asked about, without what it lacks, which was told before them."""
     outcome = answer.outcome
-    if outcome is None or host == COMMAND_LINE or "lacking" not in type(outcome).model_fields:
+    if outcome is None or "lacking" not in type(outcome).model_fields:
         return answer.anew().text()
-    return str(verb.words(outcome.model_copy(update={"host": host, "lacking": ()})).text())
+    told = {} if host == COMMAND_LINE else {"host": host}
+    return str(verb.words(outcome.model_copy(update={**told, "lacking": ()})).text())
 
 
 def _unknown(models: HostModels) -> list[str]:
@@ -154,7 +165,21 @@ def _verdict(report: dict[str, Any]) -> tuple[str, Level]:
         return say("Memory is off: PI_PERSONA_DISABLE is set."), "warning"
     if report["off"]:
         return worded(report["off"]), "warning" if report["owner"]["ready"] else "error"
-    return say("Memory works; {number} plugins are loaded.", number=len(states)), "success"
+    return _working(report)
+
+
+def _working(report: dict[str, Any]) -> tuple[str, Level]:
+    """Return what is to be said where nothing is at fault: a warning where something needs a look all the same."""
+    if absent := [found for found in report["installation"] if found["absent"]]:
+        return say("{host} is not set up yet: {what}.", host=report["host"], what=absent[0]["detail"]), "warning"
+    if look := _to_look_at(report):
+        return say("Memory works, but look at {what}.", what=", ".join(look)), "warning"
+    return say("Memory works; {number} plugins are loaded.", number=len(report["plugins"])), "success"
+
+
+def _to_look_at(report: dict[str, Any]) -> list[str]:
+    checks = [check["verb"] for check in report["checks"] if check["level"] in {"warning", "error"}]
+    return [*checks, *(found["name"] for found in report["installation"] if found["state"] == "warning")]
 
 
 def _owner_lines(report: dict[str, Any]) -> list[str]:
@@ -171,8 +196,8 @@ def _plugin_lines(report: dict[str, Any]) -> list[str]:
     lines = [say("Plugins:")]
     for state in report["plugins"]:
         detail = f": {state['detail']}" if state["detail"] else ""
-        lines.append(f"  {state['name']}  {worded(_STATES[state['state']])}{detail}")
-        lines += wrap(", ".join(state["hooks"]), _COLUMNS, initial_indent="    ", subsequent_indent="    ")
+        hooks = say_n("{number} hook", "{number} hooks", len(state["hooks"]))
+        lines.append(f"  {state['name']}  {worded(_STATES[state['state']])}, {hooks}{detail}")
     problems = report["problems"]
     return [*lines, *([say("Problems on the bus:"), *(f"  {item}" for item in problems)] if problems else [])]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from persona_hooks.speech import say
 from persona_host.headless import StderrUi
 from persona_host.oneshot import opened, printed
+from persona_host.where import told_of_git, way_on
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -68,6 +69,9 @@ def perform(place: Place, verb: str, arguments: dict[str, Any], *, as_json: bool
     try:
         with opened(place, bar or StderrUi(), english=as_json) as (runtime, _):
             answer = runtime.call(verb, arguments, session=runtime.session, origin="user", audience="person")
+            if verb == "archive.export":
+                again = say("`--force` replaces it; or name another: `persona export FILE`.")
+                answer = way_on(told_of_git(answer), again)
     finally:
         if bar is not None:
             bar.close()

@@ -40,11 +40,13 @@ class Checked(NamedTuple):
         name: What, stable for programs.
         state: ``error`` where the host cannot use memory, ``warning`` where something needs a look.
         detail: What was found, and what to do about it.
+        absent: Whether ours is not installed there at all.
     """
 
     name: str
     state: State
     detail: str
+    absent: bool = False
 
 
 def check(host: str, target: Target) -> list[Checked]:
@@ -115,7 +117,7 @@ def _files(folder: Path, expected: Mapping[str, str], command: str, name: str = 
     except PersonaError as error:
         return Checked(name, "error", error.message)
     if not marks:
-        return Checked(name, "warning", phrase("not installed: `{command}`", command=command))
+        return Checked(name, "warning", phrase("not installed: `{command}`", command=command), absent=True)
     gone = [file for file, known in found.items() if known is None]
     if gone:
         return Checked(name, "error", phrase("{file} is missing: `{command}`", file=gone[0], command=command))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from persona_hooks.cards import Card
+from persona_hooks.errors import NotFoundError
 from persona_hooks.speech import say, say_n
+from persona_host.commandline.confirming import confirmed
 from persona_host.commandline.options import CONTEXT, common, json_option, plain_option
 from persona_host.oneshot import opened, printed
+from persona_host.where import told_of_git, way_on
 
 if TYPE_CHECKING:
     from persona_hooks.verbs import Answer
@@ -38,7 +43,8 @@ def backup_command(place: Place, /, path: str, *, as_json: bool, plain: bool) ->
     restoring leaves that out.
     """
     with opened(place, english=as_json) as (runtime, _):
-        answer = _perform(runtime, "profile.backup", {"path": path})
+        answer = told_of_git(_perform(runtime, "profile.backup", {"path": path}))
+        answer = way_on(answer, say("Name another: `persona backup DIR`."))
     return printed(answer, as_json=as_json, plain=plain)
 
 
@@ -66,9 +72,15 @@ def restore_command(place: Place, /, path: str, *, yes: bool, newer: bool, as_js
     with opened(place, english=as_json) as (runtime, _):
         answer = _perform(runtime, "profile.restore", arguments)
         if answer.details.get("reason") == "unconfirmed" and sys.stdin.isatty() and not as_json:
-            click.echo(put_back(answer.details["files"], answer.details["made"]), err=True)
-            if click.confirm(say("Restore it?"), err=True):
+            if confirmed(put_back(answer.details["files"], answer.details["made"]), say("Restore it?"), plain=plain):
                 answer = _perform(runtime, "profile.restore", {**arguments, "yes": True})
+            else:
+                answer = answer._replace(card=Card(say("Nothing was changed."), level="warning"))
+        if isinstance(answer.error, NotFoundError) and os.path.basename(path) != path:  # noqa: PTH119 - as it was typed
+            hint = say("`persona mind backups` lists those inside the profile.")
+            answer = answer._replace(
+                card=Card(say("There is no backup at {path}.", path=path), (), (), "warning", hint)
+            )
     return printed(answer, as_json=as_json, plain=plain)
 
 

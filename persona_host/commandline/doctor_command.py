@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def command(place: Place, /, host: str, *, as_json: bool, plain: bool) -> int:
     """Check plugins, models, paths and the host.
 
-    It says how each plugin fares and which hooks it has, what the host lacks and what that costs.
+    It says how each plugin fares, what the host lacks and what that costs; --json names the hooks of each plugin.
     No text of a memory is shown. The exit status is 1 when a plugin failed or is slow, when memory is refused by a
     fault, or when the host cannot use memory as it is installed; memory that you turned off is no fault.
     """

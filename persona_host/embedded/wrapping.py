@@ -29,13 +29,14 @@ def width(text: str) -> int:
 def wrap(line: str, columns: int) -> list[str]:
     """Return one line as lines of at most ``columns`` columns.
 
-    Those that follow are indented as the first one is, or as the second column of a row is.
+    Those that follow are indented as the second column of a row is, else further than the first one where that is
+    indented, so that they are not taken for lines of their own.
     """
     if width(line) <= columns:
         return [line]
     begin = line[: min(len(line) - len(line.lstrip(" ")), columns // 2)]
     row = _ROW.match(line)
-    hanging = " " * width(row[0]) if row else begin
+    hanging = " " * width(row[0]) if row else begin and f"{begin}  "
     flow = Flow(columns, hanging if len(hanging) <= columns // 2 else begin)
     text = flow.feed(begin + line.lstrip(" ")) + flow.end()
     return [item.rstrip(" ") for item in text.split("\n")]

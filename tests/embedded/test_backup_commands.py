@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from fnmatch import fnmatch
+from pathlib import Path
 
 import pytest
 
 from tests.support.cli import CHILD, PERSONA, Persona
 from tests.support.terminal_program import TerminalProgram
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+ROOT = Path(__file__).parents[2]
 FACT = "The staging database listens on port 5433."
 
 
@@ -48,16 +47,50 @@ def test_without_a_terminal_nothing_is_replaced_that_nobody_said_yes_to(persona:
     assert (asked.code, asked.json()["details"]["reason"]) == (1, "unconfirmed")
 
 
-@pytest.mark.parametrize(("key", "status", "said"), [("y\r", 0, "already as the backup"), ("n\r", 1, "Nothing was")])
-def test_on_a_terminal_it_asks(persona: Persona, key: str, status: int, said: str) -> None:
+@pytest.mark.parametrize(
+    ("language", "key", "status", "said"),
+    [
+        ("C.UTF-8", "y\r", 0, "already as the backup"),
+        ("C.UTF-8", "n\r", 1, "Nothing was changed."),
+        ("C.UTF-8", "\r", 1, "Nothing was changed."),
+        ("it_IT.UTF-8", "s\r", 0, "già come"),
+        ("it_IT.UTF-8", "S\u00ec\r", 0, "già come"),
+        ("it_IT.UTF-8", "yes\r", 0, "già come"),
+        ("it_IT.UTF-8", "no\r", 1, "Non è cambiato nulla."),
+    ],
+)
+def test_on_a_terminal_it_asks(persona: Persona, language: str, key: str, status: int, said: str) -> None:
     persona("mind", "remember", FACT)
     persona("backup", "saved")
     argv = [str(PERSONA), "restore", "saved", "--plain"]
-    with TerminalProgram(argv, {**persona.environ, **CHILD}, persona.cwd) as program:
-        program.wait_for("[y/N]")
+    environ = {**persona.environ, **CHILD, "LC_ALL": language, "PYTHONUTF8": "1"}
+    with TerminalProgram(argv, environ, persona.cwd) as program:
+        program.wait_for("[s/N]" if language.startswith("it") else "[y/N]")
         program.type(key)
         program.wait_for(said)
         assert program.process.wait(20) == status
+        assert "--yes" not in program.drawn
+
+
+def test_what_is_there_already_is_left_alone_with_a_way_on(persona: Persona) -> None:
+    for words, way in ((["backup", "saved"], "persona backup DIR"), (["export", "saved.zip"], "--force")):
+        assert persona(*words).code == 0
+        again = persona(*words)
+        assert (again.code, way in again.err) == (1, True)
+    nowhere = persona("restore", "./nowhere")
+    assert "There is no backup at ./nowhere" in nowhere.err
+
+
+def test_what_is_written_into_a_git_working_tree_is_told_of(persona: Persona) -> None:
+    assert "git" not in persona("export", "before.zip").out
+    (persona.cwd / ".git").mkdir()
+    (persona.cwd / "below").mkdir()
+    for words in (["backup"], ["export"], ["export", "below/memory.zip"]):
+        assert "git working tree" in persona(*words).out
+    ignored = [line.rstrip("/") for line in (ROOT / ".gitignore").read_text("utf-8").splitlines()]
+    made = [path.name for path in persona.cwd.iterdir() if path.name.startswith("persona-mind")]
+    assert len(made) == 2
+    assert all(any(fnmatch(name, pattern) for pattern in ignored) for name in made)
 
 
 def test_erasing_from_a_shell_names_what_still_holds_it(persona: Persona, agent_dir: Path) -> None:
