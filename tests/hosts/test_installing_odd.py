@@ -16,6 +16,7 @@ from persona_host.adapters import folder as folders
 from persona_host.adapters.checking import check
 from persona_host.adapters.folder import RECEIPT, put, take_away
 from persona_host.adapters.installing import NAMES, Target, install, uninstall
+from persona_host.hosts import HOSTS
 from tests.hosts.test_installing import target as target_in
 from tests.support.cli import Persona
 
@@ -116,6 +117,7 @@ def told(do: Callable[[], object]) -> PersonaError | None:
 
 def test_every_host_with_a_folder_stands_in_the_table() -> None:
     assert set(WAYS) == set(FILES) == set(NAMES) - {"mcp"}
+    assert set(NAMES) <= set(HOSTS)
 
 
 @pytest.mark.parametrize(("host", "where", "odd"), CASES, ids=lambda value: getattr(value, "__name__", str(value)))
