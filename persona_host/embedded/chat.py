@@ -21,6 +21,8 @@ from persona_host.oneshot import PATIENCE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from persona_hooks.cards import Level
+    from persona_hooks.ports import Ui
     from persona_hooks.specs import Room
     from persona_host.embedded.screen import Screen
     from persona_host.place import Place
@@ -57,7 +59,7 @@ def chat(place: Place, options: Options) -> int:
     if not options.once:
         lines = typed() if at_terminal else piped(sys.stdin.buffer)
     screen = Tally(JsonScreen(sys.stdout) if options.json else PlainScreen(sys.stdout, _columns()))
-    ui = StderrUi()
+    ui = Heard(StderrUi())
     # Nobody waits at a prompt when lines come from a pipe, and the next line comes at once.
     patience = 1.0 if at_terminal else PATIENCE
     host = EmbeddedHost.start(
@@ -76,13 +78,37 @@ def chat(place: Place, options: Options) -> int:
                 session = host.runtime.session.id
                 greeting = say("persona, session {session}. {greeting}", session=session, greeting=GREETING)
                 sys.stdout.write(f"{greeting}\n")
-            if off:
-                ui.notify(worded(off), "warning")
+            ui.tell_of(off)
             status = _answer_all(host, lines)
         broken = screen.failed or (off and not place.disabled and _refused(host))
         return 1 if broken and not status and not at_terminal else status
     finally:
         host.close()
+
+
+class Heard:
+    """A ``Ui`` that remembers what was told while the session began."""
+
+    def __init__(self, ui: Ui) -> None:
+        self._ui = ui
+        self._begun = False
+        self._said: list[str] = []
+
+    def notify(self, text: str, level: Level = "info") -> None:
+        """See ``Ui``."""
+        if not self._begun:
+            self._said.append(text)
+        self._ui.notify(text, level)
+
+    def status(self, key: str, text: str | None) -> None:
+        """See ``Ui``."""
+        self._ui.status(key, text)
+
+    def tell_of(self, off: str) -> None:
+        """Say why memory does not work, where it does not and no plugin has said the same already."""
+        self._begun = True
+        if off and worded(off) not in self._said:
+            self._ui.notify(worded(off), "warning")
 
 
 GREETING = phrase("/help lists the commands; Ctrl-D leaves.")
@@ -141,13 +167,13 @@ def _terminal(place: Place, options: Options) -> int:
     from persona_host.embedded.terminal import Terminal, TerminalScreen  # noqa: PLC0415
 
     screen = TerminalScreen(surface_for(plain=False))
-    host = EmbeddedHost.start(place, screen=screen, ui=screen, model=options.model, room=options.room)
+    ui = Heard(screen)
+    host = EmbeddedHost.start(place, screen=screen, ui=ui, model=options.model, room=options.room)
     try:
         with host.runtime.speaking():
             session = say("session {session}", session=host.runtime.session.id)
             screen.show(Event("notice", ok=True, card=Card("persona", (session,), hint=worded(GREETING))))
-            if off := host.runtime.off():
-                screen.notify(worded(off), "warning")
+            ui.tell_of(host.runtime.off())
             Terminal(host, screen).run()
     finally:
         host.close()

@@ -187,3 +187,9 @@ def test_doctor_says_of_which_host_it_speaks(persona: Persona, host: str) -> Non
 def test_a_model_that_cannot_be_used_is_told_whole(persona: Persona) -> None:
     ran = persona("chat", "--once", "hi", "--model", "openai:foo")
     assert ran.out.endswith("or name a server of your own with baseUrl.\n")
+
+
+def test_why_nobody_owns_the_memory_is_told_once(persona: Persona) -> None:
+    for words in (["mind"], ["why"], ["inject", "--prompt", "x"], ["doctor"], ["chat", "--once", "/help"]):
+        ran = persona(*words, "--persona", "nobody")
+        assert (ran.out + ran.err).count("There is no persona of that name") == 1, words

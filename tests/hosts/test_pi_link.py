@@ -378,6 +378,7 @@ def test_an_interpreter_that_is_gone_is_reported(pi_home: PiHome, model: ModelSe
     with pi_home.start() as pi:
         pi.say("hello")
         assert "ENOENT" in pi.notices()[-1]
+        assert "`persona doctor --host pi`" in pi.notices()[-1]
         assert pi.say("/sample seen") == "handled"
 
 

@@ -23,6 +23,7 @@ export class PiHost {
   private readonly generation = ++runtimes;
   private readonly sessionId: string;
   private closed = false;
+  private said = "";
 
   constructor(
     private readonly pi: ExtensionAPI,
@@ -77,7 +78,9 @@ export class PiHost {
     if (this.closed) return;
     const kind = level === "warning" || level === "error" ? level : "info";
     if (this.ctx.mode === "tui" || this.ctx.mode === "rpc") this.ctx.ui.notify(text, kind);
-    else process.stderr.write(`${text}\n`);
+    else if (text !== this.said) process.stderr.write(`${text}\n`);
+    // Why memory is off is told at the start, and again by each command: there once is enough.
+    this.said = text;
   }
 
   status(key: string, text: string | undefined): void {

@@ -53,6 +53,8 @@ const MAX_LINE = 8 * 1024 * 1024;
 const MAX_BACKLOG = 1024 * 1024;
 const MAX_GARBAGE = 5;
 const MAX_RESTARTS = 2;
+/** What finds out why Python does not start. */
+const LOOK = "; run `persona doctor --host pi`";
 const RESTART_WINDOW_MS = 5 * 60_000;
 const PING_SECONDS = 5;
 const START_SECONDS = 30;
@@ -194,7 +196,7 @@ export class Link {
     this.exited = new Promise((resolve) => {
       child.once("error", (error) => {
         resolve();
-        if (this.child === child) this.giveUp(`Python could not be started (${(error as NodeJS.ErrnoException).code})`);
+        if (this.child === child) this.giveUp(`Python could not be started (${(error as NodeJS.ErrnoException).code})${LOOK}`);
       });
       child.once("close", (code, signal) => {
         resolve();
@@ -237,11 +239,11 @@ export class Link {
     if (before === "closed" || before === "down") return;
     if (before === "starting") {
       const last = this.stderr.trim().split("\n").at(-1) ?? "";
-      return this.giveUp(`Python ended while it started (${how}) ${last}`.trim().slice(0, 300));
+      return this.giveUp(`Python ended while it started (${how}) ${last}`.trim().slice(0, 300) + LOOK);
     }
     const now = Date.now();
     this.restarts = [...this.restarts.filter((at) => now - at < RESTART_WINDOW_MS), now];
-    if (this.restarts.length > MAX_RESTARTS) return this.giveUp(`Python ended again and again (${how})`);
+    if (this.restarts.length > MAX_RESTARTS) return this.giveUp(`Python ended again and again (${how})${LOOK}`);
     this.state = "starting";
     this.reason = "it is being started again";
     [this.patience, this.diedAt, this.grace] = [now, now, now + this.options.patienceMs];
