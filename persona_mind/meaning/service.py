@@ -181,11 +181,11 @@ class Meaning:
         does not wait for a model that is being loaded.
         """
         # Asked now: whatever is forgotten of the session, such as that memory was off, is still known.
-        allowed = self._resting = self._allowed()
+        self._resting = self._allowed()
         self._job = None
         self._worker.rest(LINGER)
         if self._pools:
-            self._worker.ask(partial(self._pour, allowed), SAVING)
+            self._worker.ask(self._pour, SAVING)
 
     def resume(self) -> bool:
         """Go on in a session; return whether that was still possible."""
@@ -199,7 +199,7 @@ class Meaning:
         self._worker.close(seconds)
 
     def _last(self) -> None:
-        self._pour(bool(self._resting))
+        self._pour()
         self._model = None
         with self._lock:
             self._questions.clear()
@@ -243,7 +243,7 @@ class Meaning:
         if not self._loaded.is_set():
             self._load()
             return True
-        if not self._allowed():
+        if not self._permitted():
             # What is wanted still is, and is read once that is allowed again: indexes do not ask a second time.
             self._job = None
             return False
@@ -309,10 +309,13 @@ class Meaning:
                     say("`{setting}` names another model than before: everything is read anew.", setting=VECTORS)
                 )
 
-    def _pour(self, allowed: bool | None = None) -> None:  # noqa: FBT001 - asked for where it is None
+    def _permitted(self) -> bool:
+        resting = self._resting
+        return self._allowed() if resting is None else resting
+
+    def _pour(self) -> None:
         """Keep on disk what was read since the last time."""
-        allowed = self._allowed() if allowed is None else allowed
-        if self._files is None or self._model is None or not allowed:
+        if self._files is None or self._model is None or not self._permitted():
             return
         for kind, pool in self._pools.items():
             if pool.fresh:

@@ -138,6 +138,18 @@ def test_a_notice_that_cannot_be_shown_stops_nothing(tmp_path: Path) -> None:
     meaning.close()
 
 
+def test_a_notice_of_reading_that_cannot_be_shown_stops_nothing(
+    meaning: Meaning, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "LONG", 1)
+    meaning._tell = raising(BrokenPipeError())
+    index.sync([Doc("new", "a trip")])
+    index.prepare()
+    assert meaning.finish(SECONDS)
+    assert meaning._told
+    assert meaning.examine(0).held == (5, 0)
+
+
 def test_a_text_that_makes_no_vector_spoils_no_other(opened: Open, cached: Cached) -> None:
     mind = opened()
     meaning = comparing(mind)
@@ -264,10 +276,11 @@ def test_a_session_that_ends_with_memory_off_writes_nothing(
         assert meaning.pool("facts", Patience.ASKED) is not None
         mind.recall(CUE)
         assert meaning.finish(SECONDS)
-    monkeypatch.setattr(service, "LINGER", 0.0)
-    mind.call("mind.off")
-    mind._plugin.session_shutdown(mind._session)
-    thread(meaning).join(SECONDS)
+    meaning._allowed = lambda: False
+    meaning.rest()
+    # As one that has forgotten what was said in the session.
+    meaning._allowed = lambda: True
+    meaning.close(SECONDS)
     assert not thread(meaning).is_alive()
     assert not cached()
 
