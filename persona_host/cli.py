@@ -18,12 +18,18 @@ def main() -> None:
     if len(words) == 2 and words[0] == "hook" and not words[1].startswith("-"):
         from persona_host.adapters.claude_code.hook import main as hook  # noqa: PLC0415 - see the module's docstring
 
-        status = hook(words[1:])
+        status = hook(words[1])
         # All of it goes with the process; what is to last was written to the disk before it was told of.
         os._exit(status)
     from persona_host.commandline.group import main as command  # noqa: PLC0415 - as above
 
-    command()
+    try:
+        command()
+    except SystemExit as ended:
+        # Claude Code takes the person's prompt away at a status of 2, and shows an error at any other one.
+        if words[:1] == ["hook"] and ended.code:
+            raise SystemExit(0) from None
+        raise
 
 
 if __name__ == "__main__":

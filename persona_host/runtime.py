@@ -18,7 +18,7 @@ from persona_hooks.messages import OwnerChanged, Setting, SettingsQuery, Setting
 from persona_hooks.owner import live_owner
 from persona_hooks.ports import Capabilities, Host, PluginState, Session, SessionReason
 from persona_hooks.specs import Block, Continue, Handled, InputResult, InputSource, Renderer, Transform
-from persona_hooks.speech import ENGLISH, Voice, chosen, phrase, speaking, speaks
+from persona_hooks.speech import ENGLISH, Voice, chosen, marked, phrase, say, speaking, speaks
 from persona_hooks.tools import Tool, tools, verb_of
 from persona_hooks.turn import Turn
 from persona_hooks.verbs import Answer, Audience, Call, Origin, Registry, perform, refusal, validate
@@ -298,22 +298,45 @@ class Runtime:
             return self._dispatcher.call(hook, self._turn(session), session=session, **payload)
 
     def input(self, text: str, source: InputSource = "interactive") -> InputResult:
-        """Return what becomes of a person's text: it goes on, perhaps changed, or it was answered."""
+        """Return what becomes of a text: it goes on, perhaps changed, or it was answered.
+
+        Where a plugin did not take in what a person said, which may have been to remember something, they are told.
+        """
         dispatched = self.fire("input", text=text, source=source)
+        if dispatched.missed and source != "extension":
+            self._missed(
+                marked(
+                    "{plugins} failed or did not answer in time: if you asked for something to be remembered, it may "
+                    "not have been saved. Look with `/mind`, and ask again."
+                ),
+                dispatched,
+            )
         if isinstance(dispatched.handled, Handled | Transform):
             return dispatched.handled
         return Continue()
 
     def blocks(self, prompt: str) -> list[Block]:
-        """Return the blocks for one model request, what changes least first."""
-        results = self.fire("before_agent_start", prompt=prompt).results
-        return sorted((block for blocks in results for block in blocks), key=lambda block: block.order)
+        """Return the blocks for one model request, what changes least first; one that is lacking is told of."""
+        dispatched = self.fire("before_agent_start", prompt=prompt)
+        if dispatched.missed:
+            self._missed(
+                marked(
+                    "{plugins} failed or did not answer in time: the model is not given what {plugins} would have "
+                    "given it with this message."
+                ),
+                dispatched,
+            )
+        return sorted((block for blocks in dispatched.results for block in blocks), key=lambda block: block.order)
 
     def settled(self, *, aborted: bool = False) -> list[Card]:
         """Say that nothing more will happen until a person speaks; return the cards of work that came late."""
         self.fire("agent_settled", aborted=aborted)
         with self.speaking():
             return [card for item in self._dispatcher.late() if (card := _told(item)) is not None]
+
+    def caught_up(self, timeout: float) -> bool:
+        """Wait until what is late has ended, at most ``timeout`` seconds; return whether it has."""
+        return self._dispatcher.caught_up(timeout)
 
     def call(
         self,
@@ -463,6 +486,11 @@ class Runtime:
         client = self._clients.pop(plugin, None)
         if client is not None:
             client.release()
+
+    def _missed(self, text: str, dispatched: Dispatched) -> None:
+        ui, _, _ = self._ports
+        with self.speaking():
+            ui.notify(say(text, plugins=", ".join(dispatched.missed)), "warning")
 
     def _turn(self, session: Session, wanted: Callable[[], bool] = _always) -> Turn:
         def alive() -> bool:

@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from persona_hooks.errors import InvalidError, PersonaError
 from persona_hooks.speech import phrase
+from persona_host.descriptors import hold_standard_streams
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,12 +37,7 @@ def prepare() -> None:
         ClosedError: Standard output is closed.
     """
     closed = sys.stdout is None
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            # The next file that is opened would get this number, and whatever is printed would land in it.
-            os.open(os.devnull, os.O_RDWR)
+    hold_standard_streams()
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - for as long as the process lives
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - as above
     if closed:

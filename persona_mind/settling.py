@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import PersonaError
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from persona_hooks.ports import Session
     from persona_hooks.turn import Turn
     from persona_mind.services import Services
+
+_BRIEF: Final = 1.0
+"""Seconds from the beginning of a quiet moment after which nothing more is waited for."""
 
 
 class Settling:
@@ -47,7 +50,7 @@ class Settling:
     def _steps(self, session: Session, turn: Turn) -> Iterator[Callable[[], object]]:
         services, access = self._services, self._services.access
         owner = access.owner(session)
-        scope, permit = access.scope(session, owner), access.permit(session, owner, turn)
+        scope, permit = access.scope(session, owner), access.permit(session, owner, _brief(turn))
         yield lambda: services.recorder.settle(session)
         # What is being moved here may be what has expired, and it is decided there.
         if not services.moving.pending:
@@ -55,3 +58,9 @@ class Settling:
             yield lambda: services.backlog.sweep(scope.project, permit)
         yield services.quiet.settled
         yield lambda: services.read_ahead(session, scope)
+
+
+def _brief(turn: Turn) -> Turn:
+    """Return a turn that waits for no other process for long: the next person may wait for this one."""
+    deadline = turn.clock() + _BRIEF
+    return turn._replace(deadline=deadline if turn.deadline is None else min(turn.deadline, deadline))

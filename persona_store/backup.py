@@ -100,7 +100,11 @@ def backup(
         StorageError: It could not be written; nothing of that name was left.
     """
     if os.path.lexists(target):
-        raise RefusedError(phrase("{target} exists already", target=target), reason="exists", path=os.fspath(target))
+        raise RefusedError(
+            phrase("{target} exists already; name another directory: `persona backup DIR`", target=target),
+            reason="exists",
+            path=os.fspath(target),
+        )
     draft = target.with_name(f".{target.name}.tmp-{secrets.token_hex(16)}")
     with profile.transaction(check, timeout), storage_errors(target):
         _sweep_drafts(target)
@@ -155,8 +159,13 @@ def _copy_documents(root: Path, draft: Path) -> dict[str, str]:
     return hashes
 
 
-def daily(profile: Profile, *, parts: Iterable[Part] = ()) -> Path | None:
+def daily(profile: Profile, *, parts: Iterable[Part] = (), timeout: float = DEFAULT_TIMEOUT) -> Path | None:
     """Take today's backup unless there is one, and keep the seven newest.
+
+    Args:
+        profile: What is backed up.
+        parts: As ``backup``.
+        timeout: Seconds to wait for the transaction.
 
     Returns:
         The new backup, or None when today has one or there is nothing to keep yet.
@@ -164,14 +173,14 @@ def daily(profile: Profile, *, parts: Iterable[Part] = ()) -> Path | None:
     name = f"daily-{profile.now().date().isoformat()}"
     shelf = profile.root / BACKUPS
     with storage_errors(shelf):
-        return _daily(profile, shelf, name, parts)
+        return _daily(profile, shelf, name, parts, timeout)
 
 
-def _daily(profile: Profile, shelf: Path, name: str, parts: Iterable[Part]) -> Path | None:
+def _daily(profile: Profile, shelf: Path, name: str, parts: Iterable[Part], timeout: float) -> Path | None:
     if os.path.lexists(shelf / name) or next(documents_below(profile.root), None) is None:
         return None
     files.open_directory(profile.root, [BACKUPS], create=True).close()
-    made = backup(profile, shelf / name, parts=parts)
+    made = backup(profile, shelf / name, parts=parts, timeout=timeout)
     for old in _older(profile.root):
         # The new one is safe by now; what cannot go today goes tomorrow.
         shutil.rmtree(shelf / old, ignore_errors=True)
@@ -237,6 +246,32 @@ def newer(profile: Profile, source: Path) -> list[str]:
         except (CorruptError, UnsupportedVersionError):
             continue
         if present.sequence and present.updated_at > moment:
+            found.append(relative)
+    return found
+
+
+def differing(profile: Profile, source: Path, key_of: Callable[[dict[str, JsonValue]], str | None]) -> list[str]:
+    """Return the documents that restoring a backup would change, as they are now. Reads only; arguments as `restore`.
+
+    Raises:
+        CorruptError: The backup is damaged, or what it would be compared with cannot be read.
+    """
+    tombstones, found = Tombstones(profile), []
+    for name in sorted(verify(source)):
+        relative = name.removeprefix("documents/")
+        if not name.startswith("documents/") or relative == KEY:
+            continue
+        document, rows = _rows(profile, source, relative)
+        if rows is None:
+            continue
+        own = relative == tombstones.document.relative
+        put = _Put(rows, None if own else lambda rows: _allowed(rows, key_of, tombstones))
+        try:
+            present = document.read()
+        except (CorruptError, UnsupportedVersionError):
+            found.append(relative)
+            continue
+        if present.damage is not None or [row.raw for row in put(present)] != [row.raw for row in present.rows]:
             found.append(relative)
     return found
 

@@ -134,6 +134,11 @@ class Dispatcher:
             self._late.clear()
         return items
 
+    def caught_up(self, timeout: float) -> bool:
+        """Wait until what is late has ended, at most ``timeout`` seconds in all; return whether it has."""
+        deadline = time.monotonic() + timeout
+        return all(runner.caught_up(max(0.0, deadline - time.monotonic())) for runner in self._runners)
+
     def close(self) -> None:
         """Call no plugin any more and end the lanes; one that hangs is left behind, as a daemon."""
         self._table = {hook: [] for hook in POLICIES}

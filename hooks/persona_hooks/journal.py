@@ -100,6 +100,12 @@ class SessionLog(ABC):
             self._refresh()
             return list(self._tree.entries)
 
+    def count(self) -> int:
+        """Return how many entries there are, those that another process wrote included."""
+        with self._lock:
+            self._refresh()
+            return len(self._tree.entries)
+
     def append(self, guard: Guard, custom_type: str, data: Mapping[str, Any]) -> Appended:
         """Append a custom entry, or refuse.
 

@@ -101,6 +101,7 @@ class Runner:
         self._late = late
         self._lanes = _lanes(enrolled)
         self._lock = threading.Lock()
+        self._caught_up = threading.Condition(self._lock)
         self._failed = False
         self._problem = ""
         self._overruns = 0
@@ -182,10 +183,16 @@ class Runner:
             if job.abandoned:
                 self._overdue -= 1
                 self._keep(job)
+                self._caught_up.notify_all()
             else:
                 self._overruns = 0
             if job.error is not None:
                 self._problem = f"{job.hook}: {describe(job.error)}"
+
+    def caught_up(self, timeout: float) -> bool:
+        """Wait until no call runs after its time any more, at most ``timeout`` seconds; return whether none does."""
+        with self._caught_up:
+            return self._caught_up.wait_for(lambda: self._overdue == 0, timeout)
 
     def keep(self, job: Job) -> None:
         """Treat a job that ended in time as late, since its session was replaced meanwhile."""

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from persona_host.commandline.options import CONTEXT, common
+from persona_host.loading import entry_points
 
 if TYPE_CHECKING:
+    from persona_host.adapters.mcp.serve import Beside
     from persona_host.place import Place
 
 
@@ -54,4 +56,14 @@ def mcp(place: Place, /, port: int | None, *, http: bool) -> int:
         persona=place.persona,
         session=place.session,
         port=(port or 0) if http else None,
+        beside=_hooks(place),
     )
+
+
+def _hooks(place: Place) -> Beside:
+    """Return what answers the hooks of the Claude Code that started this process for its tools."""
+    from persona_host.adapters.claude_code.conversation import Whose  # noqa: PLC0415 - only the server has hooks
+    from persona_host.adapters.claude_code.listening import Listening  # noqa: PLC0415 - beside its tools
+
+    whose = Whose(place.agent_dir, place.home, place.environ)
+    return lambda adopt: Listening(whose, entry_points, adopt)

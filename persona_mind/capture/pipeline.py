@@ -33,6 +33,10 @@ DEFERRED_INPUT: Final = "pi-persona-deferred-input"
 SOURCE: Final = "direct user persistence cue"
 TAG: Final = "auto-captured"
 _KEPT: Final = 128
+_REPORTING: Final = 0.2
+"""The part of its time that a capture keeps to say what came of it."""
+_LEAST: Final = 0.05
+"""Seconds of that at least."""
 _SAMPLE: Final = "Remember that this sentence is a sample."
 
 
@@ -145,9 +149,10 @@ class Capture:
             return
         notice = self._notice()
         written: list[str] = []
+        early = _early(turn)
         for cue in cues:
             try:
-                written.append(self._remember(session, owner, cue, turn))
+                written.append(self._remember(session, owner, cue, early))
             except PersonaError as error:
                 self._failed(session, error)
         if written:
@@ -174,7 +179,8 @@ class Capture:
     def _report(self, session: Session, owner: Owner, ids: list[str], notice: str | None, turn: Turn) -> None:
         """Tell the person and the next block, if session and owner are still those it was written for."""
         try:
-            self._access.permit(session, owner, turn)()
+            # What was written is told of, however late that is.
+            self._access.permit(session, owner, turn._replace(deadline=None))()
             session.journal.append(session.guard(), CARD, {"card": "captured", "ids": ids, "first": notice is not None})
         except ConflictError:
             return  # the write stands in its own store; its notice has no place in another session
@@ -202,6 +208,13 @@ class Capture:
         if pending is None or pending.generation != session.generation:
             pending = self._pending[key] = _Pending(session.generation)
         return pending
+
+
+def _early(turn: Turn) -> Turn:
+    """Return a turn that ends a little before this one, so that a write which waits in vain can still be told of."""
+    if turn.deadline is None or turn.remaining is None:
+        return turn
+    return turn._replace(deadline=turn.deadline - max(turn.remaining * _REPORTING, _LEAST))
 
 
 def _keep(kept: dict[str, None], new: Iterable[str]) -> None:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from persona_host.adapters.claude_code import files, payload
+from persona_host.adapters.claude_code import files, payload, rendezvous
 from persona_host.doctor import HOSTS
 from persona_host.embedded.shelf import Shelf
+from persona_host.headless import agent_dir_of
 from tests.support.claude_code import SPECIFIC, ClaudeCode
 from tests.support.cli import PERSONA, Persona
 
@@ -85,6 +86,8 @@ def test_only_what_the_person_sent_is_captured_and_obeyed(claude: ClaudeCode, so
     claude.say(f"Remember that {FACT}", source=source)
     assert bool(claude.remembered()) == own
     assert ("decision" in claude.say("/mind", source=source).json) == own
+    expanded = claude.hook("UserPromptExpansion", command_name="persona:mind", command_args="", source=source)
+    assert ("decision" in expanded.json) == own
 
 
 def test_what_is_too_long_for_claude_code_is_said(claude: ClaudeCode) -> None:
@@ -146,6 +149,23 @@ def test_the_log_stays_the_sessions_wherever_claude_has_gone_meanwhile(claude: C
     assert logs == [folder / f"claude-{claude.session}.jsonl"]
 
 
+@pytest.mark.parametrize("told", [True, False], ids=["the start is told", "only where it is now"])
+def test_memory_that_was_turned_off_stays_off_wherever_the_session_goes(
+    claude: ClaudeCode, home: Path, *, told: bool
+) -> None:
+    claude.say(f"Remember that {FACT}")
+    start, elsewhere = home / "start", home / "elsewhere"
+    start.mkdir()
+    elsewhere.mkdir()
+    moving = replace(claude, session="moving", more={"CLAUDE_PROJECT_DIR": str(start) if told else ""})
+    moving.say("/mind off", cwd=str(start))
+    if told:
+        start.rmdir()
+    moving.say("Remember that the cat is called Ada.", cwd=str(elsewhere))
+    assert moving.say("Which port does staging use?", cwd=str(elsewhere)).context == ""
+    assert len(claude.remembered()) == 1
+
+
 @pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact", "fork", "something newer"])
 def test_a_session_may_begin_in_any_way(claude: ClaudeCode, source: str) -> None:
     done = claude.hook("SessionStart", source=source)
@@ -191,7 +211,9 @@ def test_broken_json_is_one_line_of_complaint_and_never_in_the_way(claude: Claud
 WRONG = {
     "no session": {"session_id": None},
     "a path for a session": {"session_id": "../../x"},
-    "a long session": {"session_id": "x" * 200},
+    "a long session": {"session_id": "x" * 58},
+    "an empty session": {"session_id": ""},
+    "no prompt": {"prompt": None},
     "no prompt of text": {"prompt": 7},
     "half a character": {"prompt": "Remember that \ud800 is half."},
     "no directory": {"cwd": "/no/such/directory"},
@@ -322,3 +344,51 @@ def test_doctor_says_what_claude_code_lacks(claude: ClaudeCode) -> None:
     done = Persona(claude.environ, claude.project)("doctor", "--host", "claude-code", "--plain")
     assert done.code == 0
     assert "The host claude-code lacks:" in done.out
+
+
+def test_a_field_that_is_null_is_as_if_it_were_not_there(claude: ClaudeCode) -> None:
+    done = claude.say(f"Remember that {FACT}", source=None, command_name=None)
+    assert (done.err, "Remembered 1 fact" in done.shown) == ("", True)
+
+
+def test_the_longest_session_id_is_one(claude: ClaudeCode) -> None:
+    assert "Remembered" in replace(claude, session="x" * payload.MAX_SESSION).say(f"Remember that {FACT}").shown
+
+
+WORDS = {
+    "none": [],
+    "an unknown option": ["-x"],
+    "two events": ["UserPromptSubmit", "again"],
+    "an option of other commands": ["UserPromptSubmit", "--cwd", "/gone"],
+    "bytes that are no text": [b"\xff"],
+}
+
+
+@pytest.mark.parametrize("words", WORDS.values(), ids=WORDS)
+@pytest.mark.parametrize("data", [b"{}", b"x" * (8 * 1024 * 1024 + 1)], ids=["short", "long"])
+def test_no_words_of_the_command_line_take_the_prompt_away(
+    claude: ClaudeCode, words: list[str | bytes], data: bytes
+) -> None:
+    argv = [str(PERSONA), "hook", *words]
+    done = subprocess.run(argv, input=data, capture_output=True, env=claude.env, cwd=claude.project, check=False)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_hook_with_options_answers_as_one_without(claude: ClaudeCode, home: Path) -> None:
+    data = json.dumps(claude.payload("UserPromptSubmit", prompt=f"Remember that {FACT}")).encode()
+    argv = [str(PERSONA), "hook", "UserPromptSubmit", "--agent-dir", str(home / "other")]
+    done = subprocess.run(argv, input=data, capture_output=True, env=claude.env, cwd=claude.project, check=True)
+    assert b"Remembered 1 fact" in done.stdout
+    assert (home / "other" / "persona-mind").is_dir()
+
+
+@pytest.mark.parametrize("chosen", ["", "~/x", "~", "relative/x", "../x", "/abs/../olute", "~nobody/x"])
+@pytest.mark.parametrize("name", ["PI_AGENT_DIR", "PI_CODING_AGENT_DIR"])
+def test_a_hook_and_the_runtime_mean_the_same_agent_directory(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str, chosen: str
+) -> None:
+    monkeypatch.setenv("HOME", str(home))
+    environ = {name: chosen}
+    assert rendezvous.agent_dir(environ) == str(agent_dir_of(environ, home))

@@ -19,12 +19,18 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from persona_host.adapters.claude_code import asking, rendezvous
+from persona_host.adapters.claude_code.conversation import Whose
+from persona_host.adapters.claude_code.listening import MOST, Desk
+from persona_host.adapters.claude_code.payload import Event
+from persona_host.loading import Found, entry_points
 from tests.support.claude_code import ClaudeCode, until
 from tests.support.cli import PERSONA, Persona
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from persona_host.runtime import Runtime
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the socket is a POSIX one")
 
@@ -81,10 +87,10 @@ def hang(link: socket.socket) -> None:
 
 
 def ready_and_gone(link: socket.socket) -> None:
-    rendezvous.receive(link)
+    rendezvous.receive(link, time.monotonic() + 20)
     rendezvous.send(link, rendezvous.READY)
-    rendezvous.receive(link)
-    rendezvous.receive(link)
+    rendezvous.receive(link, time.monotonic() + 20)
+    rendezvous.receive(link, time.monotonic() + 20)
 
 
 def half_an_answer(link: socket.socket) -> None:
@@ -290,5 +296,118 @@ def test_other_servers_of_the_same_mind_are_asked_where_ones_own_is_not_there(cl
             until(other.exists)
             assert "Remembered" in claude.say(f"Remember that {FACT}").shown
             assert "5433" in Persona(claude.environ, claude.project)("inject", "--prompt", QUESTION).out
+        finally:
+            other.rename(claude.socket)
+
+
+def test_one_switch_holds_for_hooks_and_tools_however_many_sessions_come(claude: ClaudeCode) -> None:
+    whose = Whose(claude.agent_dir, claude.project, claude.env)
+    adopted: list[Callable[[], Runtime] | None] = []
+    desk = Desk(whose, entry_points, adopted.append)
+
+    def event(session: str) -> Event:
+        return Event("UserPromptSubmit", session, claude.project, "/mind off", settled=True)
+
+    try:
+        desk.answer(event("own"), own=True)
+        for number in range(MOST + 1):
+            desk.answer(event(f"other-{number}"), own=False)
+        (current,) = adopted
+        assert current is not None
+        assert "off" in current().off()
+    finally:
+        desk.close()
+
+
+def test_a_session_that_is_just_being_closed_is_opened_anew(claude: ClaudeCode) -> None:
+    desk = Desk(Whose(claude.agent_dir, claude.project, claude.env), entry_points, lambda _: None)
+    said = Event("UserPromptSubmit", "s", claude.project, f"Remember that {FACT}", settled=True)
+    try:
+        ends = [desk.answer(said._replace(name="SessionEnd", prompt=""), own=False)[1] for _ in range(2)]
+        ends[0]()
+        output, _ = desk.answer(said, own=False)
+        ends[1]()  # of the conversation that was closed, not of the one that is open now
+        assert "Remembered 1 fact" in str(output["systemMessage"])
+        conversation = desk._conversation(said, own=False)
+        conversation.close()
+        assert "additionalContext" in str(desk.answer(said._replace(prompt=QUESTION), own=False)[0])
+    finally:
+        desk.close()
+
+
+def test_sessions_open_beside_one_another(claude: ClaudeCode) -> None:
+    slow, quick = threading.Event(), threading.Event()
+
+    def plugins() -> Found:
+        if threading.current_thread().name == "slow":
+            slow.set()
+            assert quick.wait(30)
+        return entry_points()
+
+    desk = Desk(Whose(claude.agent_dir, claude.project, claude.env), plugins, lambda _: None)
+    said = Event("UserPromptSubmit", "s", claude.project, "Hello.", settled=True)
+    thread = threading.Thread(target=lambda: desk.answer(said, own=False), name="slow")
+    thread.start()
+    try:
+        assert slow.wait(30)
+        desk.answer(said._replace(session_id="t"), own=False)
+    finally:
+        quick.set()
+        thread.join()
+        desk.close()
+
+
+def drips(link: socket.socket) -> None:
+    for byte in (5).to_bytes(4, "big") + rendezvous.READY:
+        link.sendall(bytes([byte]))
+        time.sleep(0.04)
+
+
+def test_a_server_that_says_a_little_at_a_time_has_no_more_time_for_it(claude: ClaudeCode) -> None:
+    with impostor(claude, drips), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
+        link.connect(str(claude.socket))
+        with pytest.raises(TimeoutError):
+            rendezvous.receive(link, time.monotonic() + 0.1)
+
+
+def strange(link: socket.socket) -> None:
+    ready_and_gone(link)
+    rendezvous.send(link, b"hello\n", b"\x1b[2Jerased")
+
+
+def test_what_is_no_answer_of_ours_is_not_passed_on(claude: ClaudeCode) -> None:
+    with impostor(claude, strange):
+        done = claude.say(QUESTION)
+    assert (done.code, done.err) == (0, "")
+    assert b"hello" not in done.out
+
+
+def complains(link: socket.socket) -> None:
+    ready_and_gone(link)
+    rendezvous.send(link, b"", b"\x1b[2Jerased")
+
+
+def test_what_would_clear_a_terminal_is_not_printed(claude: ClaudeCode) -> None:
+    with impostor(claude, complains):
+        assert claude.say(QUESTION).err == "persona: ?[2Jerased\n"
+
+
+def test_a_sessions_end_that_a_server_took_is_not_repeated(claude: ClaudeCode) -> None:
+    with impostor(claude, ready_and_gone):
+        done = claude.hook("SessionEnd")
+    assert (done.code, done.out, done.err) == (0, b"", "")
+
+
+def test_sockets_that_were_left_behind_do_not_hide_one_that_is_served(claude: ClaudeCode) -> None:
+    with claude.server():
+        who = rendezvous.identity(rendezvous.agent_dir(claude.env), claude.env)
+        for number in range(1, 9):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as left:
+                left.bind(str(claude.folder / rendezvous.name(who, number)))
+        other = claude.folder / rendezvous.name(who, 9)
+        claude.socket.rename(other)
+        try:
+            found = asking.ask("UserPromptSubmit", b"{}", claude.env)
+            assert found is not None
         finally:
             other.rename(claude.socket)

@@ -22,11 +22,11 @@ ANSWER_SECONDS: Final = {"SessionEnd": 1.0}
 """Seconds that a server which took the request has to answer; Claude Code ends a session within 1.5."""
 DEFAULT_SECONDS: Final = 8.0
 _TRIED: Final = 4
-"""How many servers of other Claude Codes are tried at most."""
+"""How many servers of other Claude Codes that listen are tried at most."""
 
 
 class Interrupted(Exception):  # noqa: N818 - what happened, for whoever decides what to do now
-    """The server took the request and did not answer: it may or may not have done it."""
+    """The server took the request and gave no answer of ours: it may or may not have done it."""
 
 
 def ask(event: str, payload: bytes, environ: Mapping[str, str]) -> tuple[bytes, bytes] | None:
@@ -42,11 +42,18 @@ def ask(event: str, payload: bytes, environ: Mapping[str, str]) -> tuple[bytes, 
     if not rendezvous.is_ours(where, stat.S_IFDIR):
         return None
     who = rendezvous.identity(root, environ)
-    deadline = time.monotonic() + rendezvous.PATIENCE
+    deadline = time.monotonic() + rendezvous.READY_SECONDS
+    tried = 0
     for name in _candidates(where, who):
-        link = _connected(f"{where}/{name}", who, deadline)
-        if link is not None:
+        link = _connected(f"{where}/{name}", deadline)
+        if link is None:
+            continue  # left behind by a server that was killed
+        if _ready(link, who, deadline):
             return _answer(link, event, payload, environ)
+        link.close()
+        tried += 1
+        if tried == _TRIED:
+            break
     return None
 
 
@@ -57,13 +64,13 @@ def _candidates(where: str, who: bytes) -> list[str]:
         return [mine]
     begin = mine.partition("-")[0]
     try:
-        return [name for name in os.listdir(where) if name.startswith(begin)][:_TRIED]  # noqa: PTH208 - see rendezvous
+        return [name for name in os.listdir(where) if name.startswith(begin)]  # noqa: PTH208 - see rendezvous
     except OSError:
         return []  # the last server has just ended, and its directory with it
 
 
-def _connected(path: str, who: bytes, deadline: float) -> socket.socket | None:
-    """Return a connection whose server is there and of the same mind, or None."""
+def _connected(path: str, deadline: float) -> socket.socket | None:
+    """Return a connection to whoever listens there, or None."""
     import socket  # noqa: PLC0415 - only where there is somebody to connect to
 
     if not rendezvous.is_ours(path, stat.S_IFSOCK):
@@ -72,23 +79,43 @@ def _connected(path: str, who: bytes, deadline: float) -> socket.socket | None:
     try:
         link.settimeout(max(deadline - time.monotonic(), 0.001))
         link.connect(path)
-        if rendezvous.same_user(link):
-            rendezvous.send(link, who)
-            if rendezvous.receive(link) == rendezvous.READY:
-                return link
     except OSError:
-        pass  # it is gone, hung or no server of ours; the hook does without it
-    link.close()
-    return None
+        link.close()
+        return None
+    return link
+
+
+def _ready(link: socket.socket, who: bytes, deadline: float) -> bool:
+    """Return whether the server is there, this user's, and of the same mind."""
+    try:
+        if not rendezvous.same_user(link):
+            return False
+        rendezvous.send(link, who)
+        return rendezvous.receive(link, deadline) == rendezvous.READY
+    except OSError:
+        return False  # it is gone, hung or no server of ours; the hook does without it
 
 
 def _answer(link: socket.socket, event: str, payload: bytes, environ: Mapping[str, str]) -> tuple[bytes, bytes]:
     project = environ.get("CLAUDE_PROJECT_DIR", "")
     head = "\0".join([event, str(os.getppid()), project]).encode("utf-8", "surrogateescape")
+    seconds = ANSWER_SECONDS.get(event, DEFAULT_SECONDS)
+    deadline = time.monotonic() + seconds
     with link:
         try:
-            link.settimeout(ANSWER_SECONDS.get(event, DEFAULT_SECONDS))
+            link.settimeout(seconds)
             rendezvous.send(link, head, payload)
-            return rendezvous.receive(link), rendezvous.receive(link)
+            out, err = rendezvous.receive(link, deadline), rendezvous.receive(link, deadline)
         except OSError:
             raise Interrupted from None
+    if out and not _is_answer(out):
+        raise Interrupted
+    return out, err
+
+
+def _is_answer(out: bytes) -> bool:
+    """Return whether this has the form of our answers: one JSON object on one line, in ASCII.
+
+    To parse it would take a module that takes longer to load than all of this; what is none of ours shows here.
+    """
+    return out.startswith(b'{"') and out.endswith(b"}\n") and out.isascii() and out.count(b"\n") == 1

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from persona_hooks.cards import one_line
 from persona_hooks.errors import PersonaError
-from persona_host.adapters.claude_code.conversation import Conversation, Place, encoded
+from persona_host.adapters.claude_code.conversation import Conversation, Whose, encoded
+from persona_host.adapters.claude_code.log import begun
 from persona_host.adapters.claude_code.payload import parse
 from persona_host.headless import agent_dir_of
 
@@ -29,15 +30,18 @@ def answer_here(event: str, payload: bytes, environ: Mapping[str, str], *, inter
     except PersonaError as error:
         return b"", f"{event}: {one_line(error.message)}".encode("utf-8", "backslashreplace")
     except Exception as error:  # noqa: BLE001 - a fault of ours must not show at every prompt; its text may quote one
-        return b"", f"{event}: that failed ({type(error).__name__}). See `persona doctor`.".encode()
+        line = f"{event}: that failed ({type(error).__name__}). See `persona doctor`."
+        return b"", line.encode("utf-8", "backslashreplace")
 
 
 def _answered(event: str, payload: bytes, environ: Mapping[str, str], *, interrupted: bool) -> dict[str, object]:
-    told = parse(event, payload, environ.get("CLAUDE_PROJECT_DIR", ""))
     home = Path.home()
-    conversation = Conversation(Place(agent_dir_of(environ, home), home, environ), told)
+    whose = Whose(agent_dir_of(environ, home), home, environ)
+    told = begun(parse(event, payload, environ.get("CLAUDE_PROJECT_DIR", "")), whose.agent_dir)
+    conversation = Conversation(whose, told)
     try:
-        output = conversation.answer(told, interrupted=interrupted)
+        output = conversation.answer(told._replace(interrupted=interrupted))
+        conversation.caught_up()
         conversation.settle()
         late = conversation.shown()
         if late and "decision" not in output:

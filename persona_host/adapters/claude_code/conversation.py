@@ -11,11 +11,12 @@ import threading
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from persona_hooks.cards import Card
+from persona_hooks.errors import ConflictError
 from persona_hooks.ports import Capabilities
 from persona_hooks.specs import Handled
-from persona_hooks.speech import say, thousands
+from persona_hooks.speech import phrase, say, thousands
 from persona_hooks.switches import is_set
-from persona_host.adapters.claude_code.log import Log
+from persona_host.adapters.claude_code.log import Log, log_name
 from persona_host.adapters.claude_code.told import PLUGIN, Notices, here, worded
 from persona_host.headless import NoModels, SystemScheduler
 from persona_host.helping import groups
@@ -37,7 +38,7 @@ CAPABILITIES: Final = Capabilities(branches=False, models=False, scheduler=False
 LASTING: Final = CAPABILITIES._replace(scheduler=True)
 """The same where a server answers, which lives on between events."""
 
-PATIENCE: Final = 5.0
+PATIENCE: Final = 8.0
 """How many times its budget a plugin may take: the person waits for the process anyway, and a busy machine is slow."""
 
 _REASONS: Final[Mapping[str, SessionReason]] = {"startup": "startup", "clear": "new", "fork": "fork"}
@@ -45,11 +46,13 @@ _SOURCES: Final[Mapping[str, InputSource]] = {"": "interactive", "user": "intera
 """Where a prompt comes from, as later releases say; whatever else it is, the person did not type it."""
 MAX_CONTEXT: Final = 10_000
 """Characters that Claude Code passes on to the model whole."""
+CATCH_UP: Final = 1.0
+"""Seconds that a process which is about to end gives to what a plugin does after its time."""
 _COMMAND: Final = re.compile(rf"/(?:{PLUGIN}:)?(?P<group>[a-z][\w-]*)(?=\s|$)")
 Output = dict[str, Any]
 
 
-class Place(NamedTuple):
+class Whose(NamedTuple):
     """Whose memory a conversation works with.
 
     Attributes:
@@ -63,23 +66,25 @@ class Place(NamedTuple):
     environ: Mapping[str, str]
 
 
+class ClosedError(Exception):
+    """The conversation was closed meanwhile; another one answers."""
+
+
 class Conversation:
-    """One session of Claude Code, open until ``close``; its events are answered one after the other.
+    """One session of Claude Code, from its first event until ``close``; events are answered one after the other.
+
+    Nothing is read or loaded before the first of them.
 
     Args:
-        place: Whose memory it is.
-        event: The event that it is opened for.
+        whose: Whose memory it is.
+        event: The event that it is made for.
         capabilities: ``CAPABILITIES``, or ``LASTING`` in a process that lives on.
         plugins: Where plugins come from.
-
-    Raises:
-        InvalidError: The session's id cannot be one.
-        PersonaError: Its log cannot be read.
     """
 
     def __init__(
         self,
-        place: Place,
+        whose: Whose,
         event: Event,
         *,
         capabilities: Capabilities = CAPABILITIES,
@@ -88,33 +93,36 @@ class Conversation:
         self._notices = Notices()
         self._lock = threading.Lock()
         self._arrived: list[Entry] = []
-        setup = Setup(NAME, place.agent_dir, place.home, place.environ, capabilities, plugins, PATIENCE, here)
-        lasting = not is_set(place.environ.get("PI_PERSONA_DISABLE"))
-        session_id = f"claude-{event.session_id}"
-        self._log = Log(place.agent_dir, event.cwd, session_id, lasting=lasting, arrived=self._arrived.append)
-        self._runtime = Runtime.start(setup, ui=self._notices, models=NoModels(), scheduler=SystemScheduler())
-        try:
-            self._open(_REASONS.get(event.source, "resume") if event.name == "SessionStart" else "resume")
-        except BaseException:
-            self._runtime.close()
-            raise
+        self._setup = Setup(NAME, whose.agent_dir, whose.home, whose.environ, capabilities, plugins, PATIENCE, here)
+        self._first = event
+        lasting = not is_set(whose.environ.get("PI_PERSONA_DISABLE"))
+        self._log = Log(whose.agent_dir, event.cwd, log_name(event), lasting=lasting, arrived=self._arrived.append)
+        self._begun: Runtime | None = None
+        self._closed = False
 
     def current(self) -> Runtime:
-        """Return the runtime, its session opened anew where another process has gone on with it meanwhile."""
-        with self._lock:
-            self._renew()
-        return self._runtime
+        """Return the runtime, its session opened anew where another process has gone on with it meanwhile.
 
-    def answer(self, event: Event, *, interrupted: bool = False) -> Output:
+        Raises:
+            ConflictError: The conversation was closed.
+        """
+        with self._lock:
+            try:
+                self._renew()
+            except ClosedError:
+                raise ConflictError(phrase("No session is open."), reason="no_session") from None
+            return self._runtime
+
+    def answer(self, event: Event) -> Output:
         """Return the JSON for one event, empty where there is nothing to say.
 
-        Args:
-            event: What happened.
-            interrupted: A server took the event and did not answer; a command is not done twice.
+        Raises:
+            ClosedError: Nothing was done.
+            PersonaError: The session's log cannot be read.
         """
         with self._lock:
             self._renew()
-            output = _EVENTS[event.name](self, event, interrupted)
+            output = _EVENTS[event.name](self, event)
             self._show()
             if "decision" not in output and (text := self._notices.take()):
                 output["systemMessage"] = text
@@ -123,9 +131,17 @@ class Conversation:
     def settle(self) -> None:
         """Do what can wait; what it has to tell is told with the next event."""
         with self._lock:
+            if self._closed or self._begun is None:
+                return
             for card in self._runtime.settled():
                 self._notices.card(card)
             self._show()
+
+    def caught_up(self) -> None:
+        """Wait for what a plugin still does after its time, so that it neither is cut off nor goes unsaid."""
+        with self._lock:
+            if self._begun is not None:
+                self._begun.caught_up(CATCH_UP)
 
     def shown(self) -> str:
         """Return what is to be shown and was not yet, and forget it."""
@@ -134,21 +150,22 @@ class Conversation:
     def close(self) -> None:
         """End the session here; its log stays for whoever goes on with it."""
         with self._lock:
-            self._runtime.close()
+            self._closed = True
+            if self._begun is not None:
+                self._begun.close()
 
-    def started(self, event: Event, interrupted: bool) -> Output:  # noqa: FBT001 - each event has this form
+    def started(self, event: Event) -> Output:
         """Greet: what is due is shown, and what is remembered comes with the first prompt."""
-        del event, interrupted
+        del event
         self._runtime.fire("agent_start")
         return {}
 
-    def prompted(self, event: Event, interrupted: bool) -> Output:  # noqa: FBT001 - as above
+    def prompted(self, event: Event) -> Output:
         """Answer a command, or capture from a prompt and give the model what is remembered."""
-        source = _SOURCES.get(event.source, "extension")
-        command = None if source == "extension" else self._command(event.prompt)
+        command = self._command(event, event.prompt)
         if command is not None:
-            return self._performed(event, command, interrupted)
-        runtime = self._runtime
+            return self._performed(event, command)
+        runtime, source = self._runtime, _source(event)
         result = runtime.input(event.prompt, source)
         if isinstance(result, Handled):
             return _blocked(event, result.card)
@@ -167,25 +184,44 @@ class Conversation:
         runtime.fire("agent_start")
         return {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": text}} if text else {}
 
-    def expanded(self, event: Event, interrupted: bool) -> Output:  # noqa: FBT001 - as above
+    def expanded(self, event: Event) -> Output:
         """Answer a command of ours that is about to become a prompt."""
-        command = self._command(f"/{event.command_name} {event.command_args}".rstrip())
-        return {} if command is None else self._performed(event, command, interrupted)
+        command = self._command(event, f"/{event.command_name} {event.command_args}".rstrip())
+        return {} if command is None else self._performed(event, command)
 
-    def compacted(self, event: Event, interrupted: bool) -> Output:  # noqa: FBT001 - as above
+    def compacted(self, event: Event) -> Output:
         """Say that the older part of the conversation is about to be summarised."""
-        del event, interrupted
+        del event
         self._runtime.fire("session_compact")
         return {}
 
-    def ended(self, event: Event, interrupted: bool) -> Output:  # noqa: FBT001 - as above
+    def ended(self, event: Event) -> Output:
         """Say nothing: the session ends, and whoever holds it closes it."""
-        del event, interrupted
+        del event
         return {}
 
+    @property
+    def _runtime(self) -> Runtime:
+        assert self._begun is not None  # noqa: S101 - whoever comes in by a public method has renewed it
+        return self._begun
+
     def _renew(self) -> None:
-        if self._log.passed():
+        if self._closed:
+            raise ClosedError
+        if self._begun is None:
+            self._begin()
+        elif self._log.passed():
             self._open("resume")
+
+    def _begin(self) -> None:
+        self._begun = Runtime.start(self._setup, ui=self._notices, models=NoModels(), scheduler=SystemScheduler())
+        first = self._first
+        try:
+            self._open(_REASONS.get(first.source, "resume") if first.name == "SessionStart" else "resume")
+        except BaseException:
+            self._begun.close()
+            self._begun = None
+            raise
 
     def _open(self, reason: SessionReason) -> None:
         journal = self._log.open()
@@ -196,16 +232,18 @@ class Conversation:
             reason=reason if reason != "resume" or journal.leaf else "startup",
         )
 
-    def _command(self, prompt: str) -> str | None:
-        """Return a prompt that is a command of ours as the registry spells it, or None."""
+    def _command(self, event: Event, prompt: str) -> str | None:
+        """Return a prompt that the person sent and that is a command of ours as the registry spells it, or None."""
+        if _source(event) == "extension":
+            return None
         line = prompt.strip()
         found = _COMMAND.match(line) if line.startswith("/") else None
         if found is None or found["group"] not in groups(self._runtime.registry):
             return None
         return f"/{line[found.start('group') :]}"
 
-    def _performed(self, event: Event, line: str, interrupted: bool) -> Output:  # noqa: FBT001 - as above
-        if interrupted:
+    def _performed(self, event: Event, line: str) -> Output:
+        if event.interrupted:
             with self._runtime.speaking():
                 unknown = say(
                     "The running server took this command and did not answer: it may or may not have been done. Look "
@@ -223,7 +261,7 @@ class Conversation:
                 self._notices.card(card)
 
 
-_EVENTS: Final[Mapping[str, Callable[[Conversation, Event, bool], Output]]] = {
+_EVENTS: Final[Mapping[str, Callable[[Conversation, Event], Output]]] = {
     "SessionStart": Conversation.started,
     "UserPromptSubmit": Conversation.prompted,
     "UserPromptExpansion": Conversation.expanded,
@@ -235,6 +273,10 @@ _EVENTS: Final[Mapping[str, Callable[[Conversation, Event, bool], Output]]] = {
 def encoded(output: Output) -> bytes:
     """Return an output as Claude Code reads it; nothing for nothing."""
     return json.dumps(output).encode("ascii") + b"\n" if output else b""
+
+
+def _source(event: Event) -> InputSource:
+    return _SOURCES.get(event.source, "extension")
 
 
 def _blocked(event: Event, card: Card) -> Output:

@@ -14,31 +14,36 @@ import os
 import sys
 
 from persona_host.adapters.claude_code.asking import Interrupted, ask
+from persona_host.descriptors import hold_standard_streams
 
 TYPE_CHECKING = False  # what typing calls so; to import that takes as long as all of this
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Final
 
 MAX_INPUT: Final = 8 * 1024 * 1024
 """The longest JSON that is read, in bytes. Claude Code's own is far below; a paste may be long."""
 
 
-def main(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
-    """Answer the event that the one word names, from the process's standard streams; return 0."""
-    lacking = _hold_standard_streams()
+class _StreamError(Exception):
+    """A standard stream failed; what it says is why."""
+
+
+def main(event: str, environ: Mapping[str, str] = os.environ) -> int:
+    """Answer an event from the process's standard streams; return 0."""
+    lacking = hold_standard_streams()
     # Whatever a plugin prints goes to standard error: between the JSON it would make all of it unreadable.
     printed = os.dup(1)
     os.dup2(2, 1)
     try:
-        out, err = answer(words[0], _read(), dict(environ))
+        out, err = answer(event, _read(), dict(environ))
         if out and 1 in lacking:
             out, err = b"", err + b"standard output is closed: nothing is given to the model.\n"
         _write(printed, out)
-    except OSError as error:
-        err = f"standard output or input failed ({error.strerror}): nothing is given to the model.\n".encode()
+    except _StreamError as error:
+        err = _encoded(f"standard output or input failed ({error}): nothing is given to the model.")
     except BaseException as error:  # noqa: BLE001 - a plugin that ends the process, say: no status but 0 may come of it
-        err = f"{words[0]}: that failed ({type(error).__name__}). See `persona doctor`.\n".encode()
+        err = _encoded(f"{event}: that failed ({type(error).__name__}). See `persona doctor`.")
     _complain(err)
     _let_go()
     return 0
@@ -47,11 +52,13 @@ def main(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
 def answer(event: str, payload: bytes, environ: Mapping[str, str]) -> tuple[bytes, bytes]:
     """Return what is to be printed on standard output and standard error for an event."""
     if len(payload) > MAX_INPUT:
-        return b"", f"{event}: the JSON on standard input is longer than {MAX_INPUT} bytes.\n".encode()
+        return b"", _encoded(f"{event}: the JSON on standard input is longer than {MAX_INPUT} bytes.")
     interrupted = False
     try:
         found = ask(event, payload, environ)
     except Interrupted:
+        if event == "SessionEnd":
+            return b"", b""  # its time is up, and the log keeps what there is to keep
         found, interrupted = None, True
     if found is not None:
         return found
@@ -62,34 +69,25 @@ def answer(event: str, payload: bytes, environ: Mapping[str, str]) -> tuple[byte
     return answer_here(event, payload, environ, interrupted=interrupted)
 
 
-def _hold_standard_streams() -> set[int]:
-    """Open what is closed of the three standard streams; return which were.
-
-    The next file that is opened would get their number, and what is printed would land in it.
-    """
-    lacking = set()
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            lacking.add(number)
-            os.open(os.devnull, os.O_RDWR)
-    return lacking
-
-
 def _read() -> bytes:
-    """Return standard input, or one byte more of it than is allowed."""
+    """Return standard input, or a little more of it than is allowed."""
     parts, size = [], 0
-    while size <= MAX_INPUT and (part := os.read(0, 1 << 16)):
-        parts.append(part)
-        size += len(part)
+    try:
+        while size <= MAX_INPUT and (part := os.read(0, 1 << 16)):
+            parts.append(part)
+            size += len(part)
+    except OSError as error:
+        raise _StreamError(error.strerror) from None
     return b"".join(parts)
 
 
 def _write(number: int, data: bytes) -> None:
     rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(number, rest) :]
+    try:
+        while rest:
+            rest = rest[os.write(number, rest) :]
+    except OSError as error:
+        raise _StreamError(error.strerror) from None
 
 
 def _let_go() -> None:
@@ -102,13 +100,16 @@ def _let_go() -> None:
             continue  # nobody reads it
 
 
+def _encoded(text: str) -> bytes:
+    # A word of the command line may hold bytes that are no text.
+    return text.encode("utf-8", "backslashreplace")
+
+
 def _complain(text: bytes) -> None:
-    lines = b"".join(b"persona: " + line + b"\n" for line in text.splitlines())
+    """Print lines on standard error, without what would do something to a terminal."""
+    lines = text.decode("utf-8", "backslashreplace").splitlines()
+    plain = ("".join(char if char.isprintable() else "?" for char in line) for line in lines)
     try:
-        _write(2, lines)
-    except OSError:
+        _write(2, b"".join(_encoded(f"persona: {line}\n") for line in plain))
+    except _StreamError:
         return  # nobody reads what went wrong
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import sys
 import threading
+import time
 from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +21,8 @@ from persona_hooks.cards import one_line
 from persona_hooks.errors import PersonaError
 from persona_hooks.switches import is_set
 from persona_host.adapters.claude_code import rendezvous
-from persona_host.adapters.claude_code.conversation import LASTING, Conversation, Place, encoded
+from persona_host.adapters.claude_code.conversation import LASTING, ClosedError, Conversation, Whose, encoded
+from persona_host.adapters.claude_code.log import begun
 from persona_host.adapters.claude_code.payload import parse
 
 if TYPE_CHECKING:
@@ -41,14 +44,14 @@ class Desk:
     """The sessions that hooks asked for.
 
     Args:
-        place: Whose memory it is.
+        whose: Whose memory it is.
         plugins: Where plugins come from.
         adopt: Called with what returns the runtime of our own Claude Code's session, whenever that becomes another
             one, and with None when it ended.
     """
 
-    def __init__(self, place: Place, plugins: Callable[[], Found], adopt: Adopt) -> None:
-        self._place = place
+    def __init__(self, whose: Whose, plugins: Callable[[], Found], adopt: Adopt) -> None:
+        self._whose = whose
         self._plugins = plugins
         self._adopt = adopt
         self._open: OrderedDict[str, Conversation] = OrderedDict()
@@ -62,8 +65,13 @@ class Desk:
             event: What happened.
             own: It happened in the Claude Code that started this server.
         """
+        event = begun(event, self._whose.agent_dir)
         conversation = self._conversation(event, own=own)
-        output = conversation.answer(event)
+        try:
+            output = conversation.answer(event)
+        except ClosedError:  # between the two lines above; what closed it may not have let go of it yet
+            self._drop(event, conversation)
+            return self.answer(event, own=own)
         if event.name == "SessionEnd":
             return output, lambda: self._end(event, conversation)
         return output, conversation.settle
@@ -77,29 +85,41 @@ class Desk:
             conversation.close()
 
     def _conversation(self, event: Event, *, own: bool) -> Conversation:
+        """Return the conversation that an event belongs to. It opens itself when it is used, outside of the lock."""
         with self._lock:
-            key = f"{event.session_id}\0{event.cwd}"
+            key = _key(event)
             conversation = self._open.get(key)
             if conversation is None:
                 conversation = self._open[key] = Conversation(
-                    self._place, event, capabilities=LASTING, plugins=self._plugins
+                    self._whose, event, capabilities=LASTING, plugins=self._plugins
                 )
             self._open.move_to_end(key)
-            oldest = self._open.popitem(last=False)[1] if len(self._open) > MOST else None
             changed = own and self._own is not conversation
             if changed:
                 self._own = conversation
+            oldest = self._evicted()
         if changed:
             self._adopt(conversation.current)
         if oldest is not None:
             self._leave(oldest)
         return conversation
 
+    def _evicted(self) -> Conversation | None:
+        """Take out the one to be closed, where there are too many: never our own Claude Code's, whose tools use it."""
+        if len(self._open) <= MOST:
+            return None
+        key = next(key for key, conversation in self._open.items() if conversation is not self._own)
+        return self._open.pop(key)
+
     def _end(self, event: Event, conversation: Conversation) -> None:
         conversation.settle()
-        with self._lock:
-            self._open.pop(f"{event.session_id}\0{event.cwd}", None)
+        self._drop(event, conversation)
         self._leave(conversation)
+
+    def _drop(self, event: Event, conversation: Conversation) -> None:
+        with self._lock:
+            if self._open.get(_key(event)) is conversation:
+                del self._open[_key(event)]
 
     def _leave(self, conversation: Conversation) -> None:
         with self._lock:
@@ -116,13 +136,13 @@ class Listener:
 
     Args:
         desk: What answers.
-        place: Whose memory it is.
+        whose: Whose memory it is.
     """
 
-    def __init__(self, desk: Desk, place: Place) -> None:
-        root = os.fspath(place.agent_dir)
+    def __init__(self, desk: Desk, whose: Whose) -> None:
+        root = os.fspath(whose.agent_dir)
         self._desk = desk
-        self._who = rendezvous.identity(root, place.environ)
+        self._who = rendezvous.identity(root, whose.environ)
         self._folder = Path(rendezvous.folder(root))
         self._path = self._folder / rendezvous.name(self._who, os.getppid())
         self._socket: socket.socket | None = None
@@ -187,18 +207,28 @@ class Listener:
     def _serve(self, link: socket.socket) -> None:
         with link:
             try:
-                link.settimeout(SECONDS)
-                if not rendezvous.same_user(link) or rendezvous.receive(link) != self._who:
-                    return
-                rendezvous.send(link, rendezvous.READY)
-                head, payload = rendezvous.receive(link), rendezvous.receive(link)
+                request = self._request(link)
             except OSError:
                 return  # whoever asked has gone its own way, and nothing was begun
-            out, err, after = self._answered(head, payload)
+            if request is None:
+                return
+            out, err, after = self._answered(*request)
             with suppress(OSError):
+                link.settimeout(SECONDS)
                 rendezvous.send(link, out, err)
-        with suppress(PersonaError):
+        try:
             after()
+        except Exception as error:  # noqa: BLE001 - nobody waits for it; the kind is told, the text may quote a memory
+            sys.stderr.write(f"persona: after a hook, something failed ({type(error).__name__}).\n")
+
+    def _request(self, link: socket.socket) -> tuple[bytes, bytes] | None:
+        """Return what a hook asks for, its head and its payload; None where it is not to be answered here."""
+        deadline = time.monotonic() + SECONDS
+        link.settimeout(SECONDS)
+        if not rendezvous.same_user(link) or rendezvous.receive(link, deadline) != self._who:
+            return None
+        rendezvous.send(link, rendezvous.READY)
+        return rendezvous.receive(link, deadline), rendezvous.receive(link, deadline)
 
     def _answered(self, head: bytes, payload: bytes) -> tuple[bytes, bytes, Callable[[], None]]:
         name, parent, project = [*head.decode("utf-8", "surrogateescape").split("\0"), "", ""][:3]
@@ -209,17 +239,18 @@ class Listener:
         except PersonaError as error:
             return b"", f"{name}: {one_line(error.message)}".encode("utf-8", "backslashreplace"), _nothing
         except Exception as error:  # noqa: BLE001 - as in a hook of its own: the kind is told, the text may quote
-            return b"", f"{name}: that failed ({type(error).__name__}). See `persona doctor`.".encode(), _nothing
+            line = f"{name}: that failed ({type(error).__name__}). See `persona doctor`."
+            return b"", line.encode("utf-8", "backslashreplace"), _nothing
 
 
 class Listening:
     """Answers hooks for as long as it is entered; where there can be no socket it does nothing. See ``Desk``."""
 
-    def __init__(self, place: Place, plugins: Callable[[], Found], adopt: Adopt) -> None:
-        self._desk = Desk(place, plugins, adopt)
+    def __init__(self, whose: Whose, plugins: Callable[[], Found], adopt: Adopt) -> None:
+        self._desk = Desk(whose, plugins, adopt)
         # With the companion off this process leaves no trace, and hooks have nothing to ask for.
-        off = is_set(place.environ.get("PI_PERSONA_DISABLE")) or os.name != "posix"
-        self._listener = None if off else Listener(self._desk, place)
+        off = is_set(whose.environ.get("PI_PERSONA_DISABLE")) or os.name != "posix"
+        self._listener = None if off else Listener(self._desk, whose)
 
     def __enter__(self) -> None:
         if self._listener is not None and not self._listener.start():
@@ -231,6 +262,10 @@ class Listening:
         self._desk.close()
 
 
+def _key(event: Event) -> str:
+    return f"{event.session_id}\0{event.cwd}"
+
+
 def _nothing() -> None:
     return
 
@@ -239,7 +274,7 @@ def _sweep(path: Path) -> None:
     """Remove a socket at which nobody listens any more."""
     probe = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with probe:
-        probe.settimeout(rendezvous.PATIENCE)
+        probe.settimeout(rendezvous.READY_SECONDS)
         try:
             probe.connect(os.fspath(path))
         except (ConnectionRefusedError, FileNotFoundError):

@@ -3,17 +3,45 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from persona_hooks.errors import CorruptError
 from persona_hooks.journal import JsonlJournal, MemoryJournal
-from persona_host.embedded.shelf import Shelf
+from persona_hooks.logformat import parse_header
+from persona_host.embedded.shelf import Shelf, slug
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from persona_hooks.journal import SessionLog
     from persona_hooks.ports import Entry
+    from persona_host.adapters.claude_code.payload import Event
+
+_HEADER = 64 * 1024
+"""Bytes at a log's beginning that hold its first line."""
+
+
+def log_name(event: Event) -> str:
+    """Return the id under which we keep a session of Claude Code's."""
+    return f"claude-{event.session_id}"
+
+
+def begun(event: Event, agent_dir: Path) -> Event:
+    """Return an event with the directory that its session's log belongs to, where Claude Code did not say it.
+
+    Without that, a ``cd`` would give the session another log, and turn on again what was turned off in it.
+    """
+    path = Shelf(agent_dir, event.cwd).path(log_name(event))
+    if event.settled or path.exists():
+        return event
+    for other in sorted(path.parent.parent.glob(f"*/{path.name}")):
+        with suppress(OSError, CorruptError), other.open("rb") as file:
+            cwd = Path(parse_header(file.readline(_HEADER).rstrip(b"\n"), other.name).cwd)
+            if slug(cwd) == other.parent.name:
+                return event._replace(cwd=cwd)
+    return event
 
 
 class Log:
@@ -48,7 +76,7 @@ class Log:
             journal: SessionLog = MemoryJournal(self.session_id, self.cwd)
         else:
             journal = JsonlJournal(self._path, self.session_id, self.cwd, lasting=True)
-        self._known, self._journal = len(journal.entries()), journal
+        self._known, self._journal = journal.count(), journal
         journal.on_append(self._took)
         return journal
 
@@ -60,7 +88,7 @@ class Log:
         journal = self._journal
         if isinstance(journal, JsonlJournal) and not journal.stored:
             return journal.path.exists()
-        return len(journal.entries()) != self._known
+        return journal.count() != self._known
 
     def _took(self, entry: Entry) -> None:
         with self._lock:

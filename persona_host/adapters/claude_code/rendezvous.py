@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import time
 from binascii import crc32
 
 TYPE_CHECKING = False  # what typing calls so; to import that takes as long as all of this
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 SUFFIX: Final = ".sock"
 READY: Final = b"ready"
 """What the server says before it is sent anything that it would act on."""
-PATIENCE: Final = 0.05
+READY_SECONDS: Final = 0.05
 """Seconds that the server has to say so."""
 MAX_FRAME: Final = 16 * 1024 * 1024
 _LONGEST: Final = 100
@@ -89,21 +90,29 @@ def send(link: socket.socket, *frames: bytes) -> None:
     link.sendall(b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames))
 
 
-def receive(link: socket.socket) -> bytes:
+def receive(link: socket.socket, deadline: float) -> bytes:
     """Return the next frame.
+
+    Args:
+        link: Where from.
+        deadline: On ``time.monotonic``; a frame that comes byte by byte has no more time than any other.
 
     Raises:
         OSError: The other side ended, was late, or sends more than ``MAX_FRAME`` bytes.
     """
-    size = int.from_bytes(_exactly(link, 4), "big")
+    size = int.from_bytes(_exactly(link, 4, deadline), "big")
     if size > MAX_FRAME:
         raise OSError("the frame is too long")
-    return _exactly(link, size)
+    return _exactly(link, size, deadline)
 
 
-def _exactly(link: socket.socket, size: int) -> bytes:
+def _exactly(link: socket.socket, size: int, deadline: float) -> bytes:
     parts, left = [], size
     while left:
+        seconds = deadline - time.monotonic()
+        if seconds <= 0:
+            raise TimeoutError
+        link.settimeout(seconds)
         part = link.recv(min(left, 1 << 16))
         if not part:
             raise OSError("the other side ended")

@@ -5,10 +5,8 @@ The SDK is heavy (a web framework comes with it), so it is imported when a serve
 
 from __future__ import annotations
 
-import os
 import secrets
 import signal
-import threading
 from contextlib import contextmanager, nullcontext
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -18,25 +16,25 @@ from persona_hooks.journal import MemoryJournal
 from persona_hooks.ports import Capabilities
 from persona_hooks.speech import phrase
 from persona_host import extras
-from persona_host.adapters.claude_code.conversation import Place
-from persona_host.adapters.claude_code.listening import Listening
+from persona_host.adapters.ending import ending
 from persona_host.headless import NoModels, StderrUi, SystemScheduler
 from persona_host.loading import Found, entry_points
 from persona_host.runtime import Runtime, Setup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
+
+    Adopt = Callable[[Callable[[], Runtime] | None], None]
+    Beside = Callable[[Adopt], AbstractContextManager[None]]
 
 CAPABILITIES = Capabilities(branches=False, ui=False, models=False, injection=False, input=False, commands=False)
 """What MCP lacks: branches, a place to show things, a model to lend; and the conversation is the client's own."""
 
-DRAIN = 2.0
-"""Seconds that are left for the end of the session once the client has closed the stream."""
-
 
 class Served:
-    """Which runtime is served now: our own, or that of the Claude Code session whose hooks ask this process."""
+    """Which runtime is served now: our own, or that of the session that another host has open in this process."""
 
     def __init__(self, own: Runtime) -> None:
         self._own = own
@@ -62,10 +60,9 @@ def serve_mcp(
     session: str | None = None,
     port: int | None = None,
     plugins: Callable[[], Found] = entry_points,
+    beside: Beside | None = None,
 ) -> int:
     """Serve an MCP client until it has gone, over standard input and output; return the process's exit code.
-
-    Claude Code's hooks are answered beside it, unless a session or a persona of its own was asked for.
 
     Args:
         agent_dir: Where everything of ours is kept.
@@ -76,6 +73,8 @@ def serve_mcp(
         session: The session's id; a new one otherwise.
         port: Serve over HTTP on this port of the loopback interface instead, until a signal comes; 0 takes a free one.
         plugins: Where plugins come from.
+        beside: What else this process does meanwhile over standard streams, unless a session or a persona of its own
+            was asked for: it is given what makes the tools serve another session, and entered for as long.
 
     Raises:
         RefusedError: The SDK is not installed (``missing_extra``).
@@ -93,11 +92,12 @@ def serve_mcp(
         # A Ctrl-C at the terminal reaches the whole process group; it is the client's to decide what it ends.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         asked = persona is not None or session is not None
-        # Hooks first: Claude Code's come at once, and the SDK takes longer to load than all of ours.
-        with nullcontext() if asked else Listening(Place(agent_dir, home, environ), plugins, served.adopt):
+        # Before the SDK, which takes longer to load than all of ours: Claude Code's hooks come at once.
+        with nullcontext() if asked or beside is None else beside(served.adopt):
             _stdio(served)
     finally:
-        _finish(runtime)
+        with ending():
+            runtime.close()
     return 0
 
 
@@ -128,12 +128,3 @@ def _sdk() -> Iterator[None]:
         raise RefusedError(
             phrase("MCP needs the extra mcp: {command}", command=extras.command("mcp")), reason="missing_extra"
         ) from None
-
-
-def _finish(runtime: Runtime) -> None:
-    """End the session within ``DRAIN`` seconds, whatever a plugin is doing: the client waits, or has gone already."""
-    watchdog = threading.Timer(DRAIN, os._exit, (1,))
-    watchdog.daemon = True
-    watchdog.start()
-    runtime.close()
-    watchdog.cancel()
