@@ -12,13 +12,17 @@ import pytest
 from persona_hooks.journal import MemoryJournal
 from persona_hooks.speech import phrase, say, worded
 from persona_hooks.tools import parameters
+from persona_host.embedded.host import EmbeddedHost
 from persona_host.embedded.models import HostModels
+from persona_host.embedded.plain import answer
+from persona_host.place import Place
 from persona_host.runtime import Runtime, Setup
 from persona_mind.kernel.entries import WAKE
-from tests.speech.bracketing import OPEN, speaking
+from tests.speech.bracketing import LANGUAGE, OPEN, speaking
 from tests.speech.test_worded import conversation
 from tests.support.cli import Persona
 from tests.support.embedded import RecordingScreen
+from tests.support.model_server import ModelServer, Reply, ToolCall
 from tests.support.sweeping import opened, plausible, shipped
 
 if TYPE_CHECKING:
@@ -192,6 +196,29 @@ def test_what_models_and_programs_ask_for_is_answered_in_english(home: Path, aud
             assert OPEN not in refused.text
     finally:
         runtime.close()
+
+
+def test_a_model_reads_english_while_the_person_who_looks_on_reads_their_own(home: Path, tmp_path: Path) -> None:
+    (cwd := tmp_path / "project").mkdir()
+    calls = (
+        ToolCall("memory", {"action": "recall", "query": "staging"}),
+        ToolCall("memory", {"action": "read", "id": "nothing"}),
+        ToolCall("memory", {"action": "nonsense"}),
+        ToolCall("memory", ["no", "object"]),  # type: ignore[arg-type]
+    )
+    screen = RecordingScreen()
+    with ModelServer([Reply(calls=calls), "Done."]) as server:
+        settings(home, models={"default": {"model": "openai:scripted", "baseUrl": server.url}})
+        place = Place(home / ".pi" / "agent", cwd, home, {"HOME": str(home), "LANG": LANGUAGE, "OPENAI_API_KEY": "x"})
+        host = EmbeddedHost.start(place, screen=screen, ui=screen, plugins=shipped, patience=30.0)
+        try:
+            answer(host, "what about staging?")
+        finally:
+            host.close()
+    told, shown = server.requests[1].of("tool"), [event.card.text() for event in screen.of("tool")]
+    assert (len(told), len(shown)) == (4, 4)
+    assert [text for text in told if OPEN in text] == []
+    assert [text for text in shown if OPEN not in text] == []
 
 
 def test_a_recall_over_past_conversations_is_worded_for_whoever_reads_it(home: Path) -> None:
