@@ -67,5 +67,9 @@ def _confirm(directory: files.Directory, path: Path) -> None:
 
 def _exists(path: Path) -> RefusedError:
     return RefusedError(
-        phrase("{path} is there already; nothing was changed", path=path), reason="exists", path=os.fspath(path)
+        phrase(
+            "{path} is there already; nothing was changed. Say `--force` to replace it, or name another file", path=path
+        ),
+        reason="exists",
+        path=os.fspath(path),
     )

@@ -39,6 +39,8 @@ class Listed(Outcome):
         withheld: How many are not shown for want of room.
         withheld_unsafe: How many are shown as a placeholder, because their text breaks a rule now.
         whole: The one item that was asked for is shown whole.
+        everyone: It is a list of all personas' items.
+        asked: How many were asked for, which may be more or fewer than a list may have.
     """
 
     count: int
@@ -50,6 +52,7 @@ class Listed(Outcome):
     items: tuple[ShownItem, ...] = Field(default=(), exclude=True)
     whole: bool = Field(default=False, exclude=True)
     everyone: bool = Field(default=False, exclude=True)
+    asked: float | None = Field(default=None, exclude=True)
 
 
 class Shifted(Outcome):

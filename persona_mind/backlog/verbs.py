@@ -107,6 +107,7 @@ class BacklogVerbs:
             count=len(items),
             total=len(found),
             max=most,
+            asked=params.max,
             withheld=len(found) - len(items),
             withheld_unsafe=sum(bool(item.withheld) for item in items),
             ids=tuple(item.id for item in items),

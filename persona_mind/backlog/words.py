@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING
 from persona_hooks.cards import Card, one_line, quoted
 from persona_hooks.speech import phrase, say, say_n, worded
 from persona_mind.backlog.lines import due_words, line
+from persona_mind.backlog.params import MAX_ITEMS
 from persona_mind.kernel import clock
-from persona_mind.kernel.wording import capital, lines, local, moment, more, persona_word, state_word, withheld
+from persona_mind.kernel.wording import (
+    capital,
+    kept_in_range,
+    lines,
+    local,
+    moment,
+    more,
+    persona_word,
+    state_word,
+    withheld,
+)
 
 if TYPE_CHECKING:
     from persona_mind.backlog.lines import ShownItem
@@ -49,6 +60,7 @@ def listed(outcome: Listed) -> Card:
         body=tuple(listing(item, everyone=outcome.everyone) for item in outcome.items),
         detail=lines(
             more(outcome.withheld),
+            kept_in_range(outcome.asked, MAX_ITEMS),
             say("{items} withheld: the stored text breaks a rule", items=_items(unsafe)) if unsafe else "",
         ),
     )

@@ -62,6 +62,7 @@ class Recalled(Outcome):
         sessions: What was said in past conversations, where those were searched.
         meaning: How far likeness of meaning took part in the search for facts; None where no model is set.
         tiers: Where facts were looked for.
+        asked: How many were asked for, which may be more or fewer than a list may have.
     """
 
     count: int
@@ -75,6 +76,7 @@ class Recalled(Outcome):
     meaning: Compared | None = None
     tiers: tuple[Tier, ...] = Field(default=TIERS, exclude=True)
     lines: tuple[Line, ...] = Field(default=(), exclude=True)
+    asked: float | None = Field(default=None, exclude=True)
 
 
 class Opened(Outcome):

@@ -121,6 +121,7 @@ class MemoryVerbs:
             count=count,
             total=total,
             max=most,
+            asked=params.max,
             withheld=total - count,
             withheld_unsafe=found.unsafe + (told.withheld_unsafe if told else 0),
             ids=tuple(line.fact.id for line in lines),

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card, one_line, quoted
 from persona_hooks.speech import phrase, say, say_n, worded
-from persona_mind.kernel.wording import capital, facts, kind_word, lines, local, more, persona_word, withheld
+from persona_mind.facts.params import MAX_HITS
+from persona_mind.kernel.wording import (
+    capital,
+    facts,
+    kept_in_range,
+    kind_word,
+    lines,
+    local,
+    more,
+    persona_word,
+    withheld,
+)
 from persona_store.hidden import visible
 
 if TYPE_CHECKING:
@@ -20,6 +31,8 @@ PLACES: Final[dict[Tier, str]] = {
     "project": phrase("this project's long-term memory"),
     "stm": phrase("this project's working memory"),
 }
+_SOURCES: Final[dict[str, str]] = {"direct user persistence cue": phrase("direct user persistence cue")}
+"""What files say of where a fact comes from, in our own words."""
 
 
 def remembered(outcome: Remembered) -> Card:
@@ -80,6 +93,7 @@ def _found(outcome: Recalled, total: int, known: int) -> Card:
         body=tuple(_line(line) for line in outcome.lines),
         detail=lines(
             more(total - count),
+            kept_in_range(outcome.asked, MAX_HITS),
             say("{facts} withheld: the stored text breaks a rule", facts=facts(unsafe)) if unsafe else "",
             say("{facts} shown in part; read an id for the whole", facts=facts(clipped)) if clipped else "",
             *meaning,
@@ -102,7 +116,9 @@ def opened(outcome: Opened) -> Card:
         body=body,
         detail=lines(
             say("tags: {tags}", tags=", ".join(map(one_line, fact.tags))) if fact.tags else "",
-            say("source: {source}", source=one_line(fact.source)) if fact.source else "",
+            say("source: {source}", source=one_line(worded(_SOURCES.get(fact.source, fact.source))))
+            if fact.source
+            else "",
             say("persona: {name}", name=one_line(worded(persona_word(fact.persona)))) if fact.persona else "",
             say("recorded {first}, last {last}", first=local(outcome.recorded_at), last=local(outcome.last_seen_at)),
             say("expires {at}", at=local(outcome.expires_at)) if outcome.expires_at else "",

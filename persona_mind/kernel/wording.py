@@ -5,6 +5,7 @@ A file, an outcome and a request hold the words of the format itself. Here each 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import InvalidError
@@ -135,6 +136,19 @@ def moment(at: str) -> str:
 def persona_word(label: str) -> str:
     """Return whose a row is, as people read it: what stands in files for the owner without a persona is no name."""
     return phrase("no persona") if label == DEFAULT_SEGMENT else label
+
+
+def decimal(number: float, form: str) -> str:
+    """Return a number with a fraction as people write it, in a format such as ``+.2f``."""
+    whole, _, fraction = f"{number:{form}}".partition(".")
+    return say("{whole}.{fraction}", whole=whole, fraction=fraction)
+
+
+def kept_in_range(asked: float | None, most: int) -> str:
+    """Return what says that another number was asked for than a list may have; empty where it may have that many."""
+    if asked is None or math.isnan(asked) or 1 <= asked <= most:
+        return ""
+    return say("A list shows 1 to {most} at once; you asked for {asked}.", most=most, asked=f"{asked:g}")
 
 
 def lines(*texts: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ def migrated(outcome: PersonaMigrated) -> Card:
     if not outcome.added:
         title = say("Nothing new stands under an older name.")
         if not outcome.persona:
-            title = f"{title} {say('No persona is in use, and none never had another name.')}"
+            title = f"{title} {say('No persona is in use, so there is no older name to look for.')}"
         return Card(
             title=title,
             body=warnings,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from persona_hooks.cards import Card
 from persona_hooks.speech import phrase, say, say_n, worded
-from persona_mind.kernel.wording import moment, more, turns
+from persona_mind.kernel.wording import decimal, moment, more, turns
 from persona_mind.recorder.tell import ENOUGH
 from persona_store.structure import inline
 
@@ -165,8 +165,10 @@ def _reason(item: Item) -> str:
     if item.score is None or not item.terms:
         return recalled or say("stands there whatever is asked")
     ranked = sorted(item.terms.items(), key=lambda pair: -abs(pair[1]))
-    terms = ", ".join(f"{worded(_KINDS.get(kind, kind))} {amount:+.2f}" for kind, amount in ranked if amount)
-    score = say("score {score:.2f}: {terms}", score=item.score, terms=terms)
+    terms = ", ".join(
+        f"{worded(_KINDS.get(kind, kind))} {decimal(amount, '+.2f')}" for kind, amount in ranked if amount
+    )
+    score = say("score {score}: {terms}", score=decimal(item.score, ".2f"), terms=terms)
     return f"{recalled}, {score}" if recalled else score
 
 

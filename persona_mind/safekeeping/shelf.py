@@ -12,6 +12,7 @@ from persona_hooks.errors import NotFoundError, PersonaError, RefusedError
 from persona_hooks.speech import phrase, phrase_n
 from persona_mind.kernel.erased import Erased
 from persona_mind.kernel.identity import key, semantic
+from persona_mind.kernel.wording import local
 from persona_mind.safekeeping.outcomes import Shelved, TakenIn
 from persona_store.oserrors import partly
 
@@ -71,27 +72,32 @@ class Shelf:
 
         if not os.path.lexists(source):
             raise NotFoundError(
-                phrase("There is no backup of that name; `/mind backups` lists those there are."), field="path"
+                phrase(
+                    "There is no backup there. `/mind backups` lists the daily ones, which go by name; one that you "
+                    "made goes by its directory: `persona restore DIR`."
+                ),
+                field="path",
             )
-        held, made = backup.verify(source), backup.made(source)
+        differing, made = backup.differing(self.profile, source, Erased(self.profile).stone_in), backup.made(source)
+        if not differing and not yes:
+            return backup.Restored((), 0, ()), None
         later = backup.newer(self.profile, source)
         if later and not newer:
             raise _later(later, made)
         if not yes:
-            documents = sum(name.startswith("documents/") for name in held)
             raise RefusedError(
                 phrase(
                     "{what} Nothing was changed. Say `--yes` to do it.",
                     what=phrase_n(
                         "This would put {number} file back as it was at {made}; what it replaces is kept.",
                         "This would put {number} files back as they were at {made}; what it replaces is kept.",
-                        documents,
-                        made=made,
+                        len(differing),
+                        made=local(made),
                     ),
                 ),
                 reason="unconfirmed",
                 made=made,
-                files=documents,
+                files=len(differing),
             )
         kept = backup.replaced(self.profile, check=permit)
         with partly() if kept is not None else nullcontext():
@@ -115,6 +121,10 @@ class Shelf:
                 )
             )
         return taken
+
+
+_BRIEF: Final = 0.5
+"""Seconds that a backup waits while another process writes: the host may wait for it, and there is a next time."""
 
 
 class Quiet:
@@ -154,7 +164,7 @@ class Quiet:
         with suppress(PersonaError):
             self._erasing.finish()
         with suppress(PersonaError):
-            backup.daily(self._shelf.profile)
+            backup.daily(self._shelf.profile, timeout=_BRIEF)
 
 
 def _shelved(path: Path) -> Shelved:
@@ -186,7 +196,7 @@ def _later(later: list[str], made: str) -> RefusedError:
         phrase(
             "Memories changed after this backup was made at {made}: {listed}. Nothing was restored. "
             "Say `--newer` to replace them, too; what is replaced is kept.",
-            made=made,
+            made=local(made),
             listed=listed,
         ),
         reason="newer",

@@ -128,7 +128,7 @@ class SafekeepingVerbs:
         source = self._source(call, params.path)
         done, kept = self.shelf.restore(source, permit, yes=params.yes, newer=params.newer)
         if done.documents:
-            self.erasing.forget(())
+            self.erasing.forget(frozenset())
             self.notes.release(call.session)
             self.changed(call.session)
         return BroughtBack(

@@ -387,12 +387,16 @@ def test_restoring_says_what_it_would_do_and_keeps_what_it_replaces(
     mind: Mind, tmp_path: Path, clock: ManualClock
 ) -> None:
     mind.remember(OTHER)
+    done(mind, "backlog.add", text="Paint the mast.")
     done(mind, "profile.backup", path=str(tmp_path / "saved"))
-    with pytest.raises(RefusedError) as unconfirmed:
-        done(mind, "profile.restore", path=str(tmp_path / "saved"))
-    assert unconfirmed.value.reason == "unconfirmed"
+    same = done(mind, "profile.restore", path=str(tmp_path / "saved"))
+    assert (same.changed, same.kept) == ("no", None)
     clock.advance(60)
     mind.remember("Something later.")
+    with pytest.raises(RefusedError) as unconfirmed:
+        done(mind, "profile.restore", path=str(tmp_path / "saved"), newer=True)
+    assert unconfirmed.value.reason == "unconfirmed"
+    assert "would put 1 file back as it was at Mon 2 Mar 2026 09:30" in unconfirmed.value.message
 
     with pytest.raises(RefusedError) as newer:
         done(mind, "profile.restore", path=str(tmp_path / "saved"), yes=True)
@@ -400,6 +404,7 @@ def test_restoring_says_what_it_would_do_and_keeps_what_it_replaces(
     assert mind.recall().total == 2
 
     back = done(mind, "profile.restore", path=str(tmp_path / "saved"), yes=True, newer=True)
+    assert len(back.documents) == unconfirmed.value.details["files"]
     assert mind.recall().total == 1
     clock.advance(1)
     done(mind, "profile.restore", path=back.kept, yes=True, newer=True)
@@ -409,17 +414,21 @@ def test_restoring_says_what_it_would_do_and_keeps_what_it_replaces(
 def test_no_more_than_three_replaced_states_are_kept(mind: Mind, tmp_path: Path, clock: ManualClock) -> None:
     mind.remember(OTHER)
     done(mind, "profile.backup", path=str(tmp_path / "saved"))
-    for _ in range(5):
+    for number in range(5):
         clock.advance(1)
-        done(mind, "profile.restore", path=str(tmp_path / "saved"), yes=True)
+        mind.remember(f"Something later, number {number}.")
+        done(mind, "profile.restore", path=str(tmp_path / "saved"), yes=True, newer=True)
 
     assert len(done(mind, "profile.backups").backups) == 3
 
 
 def test_a_place_without_a_sound_backup_is_an_error_and_nothing_changes(mind: Mind, tmp_path: Path) -> None:
     mind.remember(OTHER)
-    with pytest.raises(NotFoundError):
+    with pytest.raises(NotFoundError, match="`persona restore DIR`"):
         done(mind, "profile.restore", path=str(tmp_path / "nowhere"), yes=True)
+    done(mind, "profile.backup", path=str(tmp_path / "saved"))
+    with pytest.raises(RefusedError, match="name another directory"):
+        done(mind, "profile.backup", path=str(tmp_path / "saved"))
     with pytest.raises(CorruptError):
         done(mind, "profile.restore", path=str(tmp_path), yes=True)
     assert mind.recall().total == 1

@@ -104,3 +104,14 @@ def test_who_has_no_persona_is_not_told_by_a_name_of_files(opened: Open) -> None
         assert "_default" not in card.text
     assert "_default" not in nobody.inject("Where is the key?")
     assert persona_word("Ann") == "Ann"
+
+
+@pytest.mark.parametrize("verb", ["memory.recall", "backlog.list"])
+@pytest.mark.parametrize(("asked", "told"), [(0, True), (99, True), (-1, True), (1, False), (50, False), (None, False)])
+def test_a_number_that_no_list_may_have_is_not_passed_over_in_silence(
+    mind: Mind, verb: str, asked: float | None, *, told: bool
+) -> None:
+    mind.remember(PRIVATE)
+    done(mind, "backlog.add", text=PRIVATE)
+    answer = mind.call(verb, {} if asked is None else {"max": asked})
+    assert ("A list shows 1 to 50 at once" in answer.text) is told
