@@ -25,6 +25,7 @@ from tests.support.stdio_host import ROOT, interpreter, python_env
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+ADAPTERS = Path(serve.__file__).parents[1]
 CHILD = Path(__file__).with_name("sample_child.py")
 
 
@@ -210,6 +211,18 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_works(
     assert problem["error"]["code"] in {types.PARSE_ERROR, types.INVALID_REQUEST}
     assert ("half a character" in problem["error"]["message"]) == ("\\ud" in line)
     assert [answer["id"] for answer in rest] == [99]
+
+
+def test_no_adapter_of_one_host_imports_that_of_another() -> None:
+    folders = {path.parent.name for path in ADAPTERS.glob("*/__init__.py")}
+    found = {
+        (path.parent.name, name)
+        for path in ADAPTERS.glob("*/*.py")
+        for name in folders - {path.parent.name}
+        if f"persona_host.adapters.{name}" in path.read_text(encoding="utf-8")
+    }
+    assert {"mcp", "claude_code", "pi", "stdio"} <= folders
+    assert found == set()
 
 
 @pytest.mark.parametrize("how", ["close", "kill"])
