@@ -44,11 +44,10 @@ def strange(runtime: Runtime, origin: Origin) -> Answer:
 def test_what_is_held_for_a_person_is_worded(home: Path) -> None:
     runtime = speaking(home)
     try:
-        told = [strange(runtime, origin) for origin in ("tool", "peer", "worker")]
-        told += [
-            runtime.command(line) for line in ("/mind quarantine", f"/mind quarantine show {told[0].details['id']}")
-        ]
-        told += [runtime.command(f"/mind quarantine approve {told[0].details['id']}") for _ in range(2)]
+        # What these three are told is a model's to read, which reads English.
+        held, *_ = [strange(runtime, origin).details["id"] for origin in ("tool", "peer", "worker")]
+        told = [runtime.command(line) for line in ("/mind quarantine", f"/mind quarantine show {held}")]
+        told += [runtime.command(f"/mind quarantine approve {held}") for _ in range(2)]
         told += [
             runtime.command("/mind quarantine drop nothing"),
             runtime.command("/mind"),
