@@ -58,6 +58,11 @@ class Told(BaseModel):
     meaning: Compared | None = None
     words: Callable[[], Card] = Field(exclude=True)
 
+    @property
+    def card(self) -> Card:
+        """The words for it, for whoever is spoken to now."""
+        return self.words()
+
 
 Past = Callable[["Call", str, int], Told]
 """Looks for a query and returns at most so many turns."""
