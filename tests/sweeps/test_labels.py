@@ -265,7 +265,8 @@ def test_a_row_of_a_personas_file_name_stays_readable(persona: str, home: Path, 
     runtime = opened(home)
     try:
         request = "".join(block.text for block in runtime.blocks("the mast"))
-        assert f"{persona} · by import] The mast is red." in request
+        shown = "no persona" if persona == "_default" else persona
+        assert f"{shown} · by import] The mast is red." in request
         assert runtime.tool("memory", {"action": "read", "id": FACT["id"]}).details["persona"] == persona
     finally:
         runtime.close()
