@@ -41,8 +41,9 @@ def test_a_profile_is_backed_up_and_brought_back(persona: Persona) -> None:
 def test_without_a_terminal_nothing_is_replaced_that_nobody_said_yes_to(persona: Persona) -> None:
     persona("mind", "remember", FACT)
     persona("backup", "saved")
+    persona("mind", "remember", "The gate opens at nine.")
 
-    asked = persona("restore", "saved", "--json")
+    asked = persona("restore", "saved", "--newer", "--json")
 
     assert (asked.code, asked.json()["details"]["reason"]) == (1, "unconfirmed")
 
@@ -50,19 +51,20 @@ def test_without_a_terminal_nothing_is_replaced_that_nobody_said_yes_to(persona:
 @pytest.mark.parametrize(
     ("language", "key", "status", "said"),
     [
-        ("C.UTF-8", "y\r", 0, "already as the backup"),
+        ("C.UTF-8", "y\r", 0, "Restored"),
         ("C.UTF-8", "n\r", 1, "Nothing was changed."),
         ("C.UTF-8", "\r", 1, "Nothing was changed."),
-        ("it_IT.UTF-8", "s\r", 0, "già come"),
-        ("it_IT.UTF-8", "S\u00ec\r", 0, "già come"),
-        ("it_IT.UTF-8", "yes\r", 0, "già come"),
+        ("it_IT.UTF-8", "s\r", 0, "Ripristinat"),
+        ("it_IT.UTF-8", "S\u00ec\r", 0, "Ripristinat"),
+        ("it_IT.UTF-8", "yes\r", 0, "Ripristinat"),
         ("it_IT.UTF-8", "no\r", 1, "Non è cambiato nulla."),
     ],
 )
 def test_on_a_terminal_it_asks(persona: Persona, language: str, key: str, status: int, said: str) -> None:
     persona("mind", "remember", FACT)
     persona("backup", "saved")
-    argv = [str(PERSONA), "restore", "saved", "--plain"]
+    persona("mind", "remember", "The gate opens at nine.")
+    argv = [str(PERSONA), "restore", "saved", "--newer", "--plain"]
     environ = {**persona.environ, **CHILD, "LC_ALL": language, "PYTHONUTF8": "1"}
     with TerminalProgram(argv, environ, persona.cwd) as program:
         program.wait_for("[s/N]" if language.startswith("it") else "[y/N]")

@@ -218,3 +218,12 @@ def test_what_a_host_lacks_is_said_with_its_cost(environ: dict[str, str], home: 
     said = ran.out + ran.err
     for name, cost in COSTS.items():
         assert (f"  {name}: {cost}" in said) == (name in lacking(host))
+
+
+def test_installing_into_pi_warns_of_a_node_that_cannot_run_it(machine: Machine, environ: dict[str, str]) -> None:
+    persona = Persona({**environ, **machine.environ}, machine.home)
+    assert "node" not in persona("install", "pi").out
+    machine.program("node", "echo v18.20.0")
+    ran = persona("install", "pi")
+    assert (ran.code, ran.out[:1]) == (0, "!")
+    assert "node: v18.20.0; Pi needs 22.19 or newer" in ran.out

@@ -137,3 +137,11 @@ def test_the_catalogues_hold_what_help_tells_of_every_command() -> None:
     texts = {text for verb in verbs() if "person" in verb.shown_to for text in catalogues.texts_of(verb)}
     held = {message.id for path in PATHS for message in catalogue(path)}
     assert {catalogues.literal(text) for text in texts} - held == set()
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parents[1].name} {path.stem}")
+def test_a_name_that_begins_a_sentence_begins_its_translation(path: Path) -> None:
+    """It has a capital, which in the middle of a sentence is a fault."""
+    names = re.compile(r"\{(?:what|who|store|said)\}")
+    pairs = [(found[0], text) for found, told in messages(path) for text in told if names.match(found[0]) and text]
+    assert [text for begun, text in pairs if not text.startswith(begun.partition("}")[0])] == []

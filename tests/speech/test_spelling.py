@@ -49,10 +49,10 @@ def test_a_shell_chooses_a_persona_by_an_option() -> None:
 
 
 def test_a_message_is_spelled_in_every_language_and_its_values_are_not() -> None:
-    for language, told in (("en", "lists those there are"), ("it", "elenca")):
+    for language, told in (("en", "lists facts"), ("it", "elenca")):
         with speaking(Voice(lambda language=language: (language, True), shell_text)):  # type: ignore[misc]
-            text = worded(phrase("There is no backup of that name; `/mind backups` lists those there are."))
-        assert "`persona mind backups`" in text
+            text = worded(phrase("`/mind recall` lists facts with their ids."))
+        assert "`persona mind recall`" in text
         assert told in text
     with speaking(SHELL):
         assert (
