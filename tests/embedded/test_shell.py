@@ -186,7 +186,7 @@ def test_doctor_says_of_which_host_it_speaks(persona: Persona, host: str) -> Non
 
 def test_a_model_that_cannot_be_used_is_told_whole(persona: Persona) -> None:
     ran = persona("chat", "--once", "hi", "--model", "openai:foo")
-    assert ran.out.endswith("or name a server of your own with baseUrl.\n")
+    assert ran.out.endswith("holds no key. Set it and start again.\n")
 
 
 def test_why_nobody_owns_the_memory_is_told_once(persona: Persona) -> None:
