@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -30,6 +31,9 @@ os.environ.update(
 )
 tempfile.tempdir = None
 network.install()
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell lets what it starts in the background ignore Ctrl-C, and every child that a test interrupts would, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "hermetic", database=None, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

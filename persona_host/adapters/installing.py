@@ -124,7 +124,8 @@ class _InFolder:
         installed: What is said once it is there.
         current: What is said where it was there.
         absent: What is said where the program is not.
-        hint: What the person does next.
+        hint: What the person does next; ``command`` is typed there, so that it is not respelled for here.
+        command: The command that then answers.
         lacking: What is said where the extra for MCP is not installed; empty where none is needed.
     """
 
@@ -136,6 +137,7 @@ class _InFolder:
     current: str
     absent: str
     hint: str
+    command: str
     lacking: str = ""
 
     def place(self, target: Target) -> Path:
@@ -166,7 +168,8 @@ class _InFolder:
             *([say(self.lacking, command=extras.command("mcp"))] if lacking else []),
         ]
         title = say(self.installed if done.changed else self.current)
-        card = Card(title, tuple(body), level="warning" if lacking else "success", hint=say(self.hint))
+        hint = say(self.hint, command=self.command)
+        card = Card(title, tuple(body), level="warning" if lacking else "success", hint=hint)
         return Told(card, "yes" if done.changed else "no")
 
     def uninstall(self, target: Target, /) -> Told:
@@ -235,7 +238,8 @@ _HOSTS: Final[Mapping[str, _Host]] = {
         marked("The Pi extension is installed."),
         marked("The Pi extension was installed already, and is current."),
         marked("Pi was not found on the path; it loads this when it starts."),
-        marked("Start pi anew, or type /reload in it; /mind then answers."),
+        marked("Start pi anew, or type /reload in it; {command} then answers."),
+        "/mind",
     ),
     "mcp": _BySettings(),
     "claude-code": _InFolder(
@@ -246,7 +250,8 @@ _HOSTS: Final[Mapping[str, _Host]] = {
         marked("The Claude Code plugin is installed."),
         marked("The Claude Code plugin was installed already, and is current."),
         marked("Claude Code was not found on the path; it loads this when it starts."),
-        marked("Start claude anew, or type /reload-plugins in it; /persona:mind then answers."),
+        marked("Start claude anew, or type /reload-plugins in it; {command} then answers."),
+        "/persona:mind",
         marked("Claude gets no tools yet: the extra mcp is not installed. {command}"),
     ),
 }

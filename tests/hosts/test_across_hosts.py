@@ -16,6 +16,7 @@ import anyio
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from tests.hosts import install
 from tests.hosts.test_mcp import said
 from tests.support.claude_code import ClaudeCode
 from tests.support.cli import PERSONA
@@ -157,8 +158,9 @@ def test_a_fact_told_in_pi_is_known_in_claude_code_corrected_over_mcp_and_seen_i
     memory_home: PiHome, model: ModelServer
 ) -> None:
     memory_home.persona("uninstall", "pi")
-    # Whether a machine has more hosts on its path must not show.
-    home = replace(memory_home, environ={**memory_home.environ, "PATH": os.defpath})
+    # Whether a machine has more hosts on its path, or another Node, must not show.
+    path = os.pathsep.join([str(install.node().parent), os.defpath])
+    home = replace(memory_home, environ={**memory_home.environ, "PATH": path})
     transcript = Transcript(home)
     claude = ClaudeCode(home.environ, home.project)
     in_pi(home, transcript)
