@@ -8,12 +8,16 @@ import shutil
 import signal
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support import network
 from tests.support.clock import ManualClock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Done at import, before any of our modules: a stray variable or the real home must not reach even an import.
 _ROOT = Path(tempfile.mkdtemp(prefix="persona-tests-")).resolve()
@@ -49,6 +53,14 @@ def pytest_sessionfinish(exitstatus: int) -> None:
     """
     if exitstatus == 0 and "PERSONA_TEST_KEEP" not in os.environ:
         shutil.rmtree(_ROOT, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c_is_heard() -> Iterator[None]:
+    """Undo what a server that ran in this process did to Ctrl-C: later children would ignore it, too."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
