@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def write(folder: Path, name: str, *, words: object = "hello there", changed: float = 1e9) -> Path:
-    journal = JsonlJournal(folder / f"{name}.jsonl", name, f"/work/{name}")
+    journal = JsonlJournal(folder / f"{name}.jsonl", name, f"/home/ann/{name}")
     journal.append(Guard(name, 0), "note", {})
     journal.message("system", "not this one")
     journal.message("user", words)
@@ -37,7 +37,7 @@ def test_the_session_that_was_written_to_last_comes_first(tmp_path: Path) -> Non
 def test_a_session_is_told_by_place_time_and_first_words(tmp_path: Path) -> None:
     path = write(tmp_path, "one", words="  first\n\x1b[2Jwords " + "x" * 200)
     found = sessions(tmp_path)[0]
-    assert (found.path, found.session_id, found.cwd, found.problem) == (path, "one", "/work/one", "")
+    assert (found.path, found.session_id, found.cwd, found.problem) == (path, "one", "/home/ann/one", "")
     assert found.title.startswith("first words x")
     assert len(found.title) == 80
     assert found.changed == datetime.fromtimestamp(1e9, UTC)

@@ -79,8 +79,8 @@ def test_a_malformed_initialize_names_the_field(host: StdioHost) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("cwd", "/work/a\0b"),
-        ("cwd", "/work/\ud800"),
+        ("cwd", "/home/a\0b"),
+        ("cwd", "/home/\ud800"),
         ("cwd", "/a" * 20_000),
         ("sessionId", ""),
         ("sessionId", "a\x9bb"),

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from persona_mind.meaning.service import Meaning
     from tests.support.clock import ManualClock
 
-pytest.importorskip("numpy")
-pytest.importorskip("onnxruntime")
-pytest.importorskip("tokenizers")
+pytest.importorskip("numpy", reason="the extra embeddings is not installed")
+pytest.importorskip("onnxruntime", reason="the extra embeddings is not installed")
+pytest.importorskip("tokenizers", reason="the extra embeddings is not installed")
 
 Open = Callable[..., "Mind"]
 """Opens the library: ``model`` and ``persona`` by keyword; without a model words alone count."""

@@ -248,9 +248,8 @@ def test_a_model_that_no_session_wants_ends_and_the_next_one_reads_what_was_kept
     assert mind.recall(CUE).ids == (wanted,)
 
 
-def test_what_was_read_goes_to_disk_when_a_session_ends(
-    opened: Open, cached: Cached, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def read_but_unwritten(opened: Open, monkeypatch: pytest.MonkeyPatch) -> Mind:
+    """Open a mind that has read its one fact and kept the vector in memory only."""
     mind = opened()
     mind.remember(TRIP)
     meaning = comparing(mind)
@@ -259,6 +258,14 @@ def test_what_was_read_goes_to_disk_when_a_session_ends(
         assert meaning.pool("facts", Patience.ASKED) is not None
         mind.recall(CUE)
         assert meaning.finish(SECONDS)
+    return mind
+
+
+def test_what_was_read_goes_to_disk_when_a_session_ends(
+    opened: Open, cached: Cached, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mind = read_but_unwritten(opened, monkeypatch)
+    meaning = comparing(mind)
     assert not cached()
     mind._plugin.session_shutdown(mind._session)
     meaning._worker.ask(lambda: None, SECONDS)
@@ -268,14 +275,8 @@ def test_what_was_read_goes_to_disk_when_a_session_ends(
 def test_a_session_that_ends_with_memory_off_writes_nothing(
     opened: Open, cached: Cached, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mind = opened()
-    mind.remember(TRIP)
+    mind = read_but_unwritten(opened, monkeypatch)
     meaning = comparing(mind)
-    with monkeypatch.context() as patch:
-        patch.setattr(meaning, "_pour", lambda *_: None)
-        assert meaning.pool("facts", Patience.ASKED) is not None
-        mind.recall(CUE)
-        assert meaning.finish(SECONDS)
     meaning._allowed = lambda: False
     meaning.rest()
     # As one that has forgotten what was said in the session.

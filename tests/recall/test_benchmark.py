@@ -89,7 +89,7 @@ def test_questions_and_cues_are_ranked_with_a_model_as_the_product_does(
     conversations: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for package in ("numpy", "onnxruntime", "tokenizers"):
-        pytest.importorskip(package)
+        pytest.importorskip(package, reason=f"the peer {package} is not installed")
     model = tiny_model.write(tmp_path / "model")
     locomo.main(["--data", str(conversations), "--vectors", str(model)])
     shown = capsys.readouterr().out

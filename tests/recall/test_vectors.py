@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-np = pytest.importorskip("numpy")
-pytest.importorskip("onnxruntime")
-pytest.importorskip("tokenizers")
+np = pytest.importorskip("numpy", reason="the extra embeddings is not installed")
+pytest.importorskip("onnxruntime", reason="the extra embeddings is not installed")
+pytest.importorskip("tokenizers", reason="the extra embeddings is not installed")
 
 SAID = (
     "we booked a flight to lisbon",

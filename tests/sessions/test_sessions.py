@@ -292,7 +292,7 @@ def test_damaged_lines_are_passed_over_and_unreadable_logs_counted(talk: Talk, h
     assert "2 session logs could not be read" in answer.text
 
 
-@pytest.mark.parametrize("cwd", ["/work/a\0b", "/work/\ud800", "/a" * 20_000, "a" * 3_000, ""])
+@pytest.mark.parametrize("cwd", ["/home/a\0b", "/home/\ud800", "/a" * 20_000, "a" * 3_000, ""])
 def test_a_log_of_no_place_at_all_costs_no_other_log(talk: Talk, held: Held, pi_held: PiHeld, cwd: str) -> None:
     log = held("monday", model(PORT))
     path = pi_held("pi", {"role": "user", "content": f"Pi says: {PORT}"})
