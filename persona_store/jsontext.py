@@ -89,7 +89,7 @@ def _is_object(row: bytes) -> bool:
     from pydantic_core import from_json  # noqa: PLC0415 - reading an empty profile needs no parser
 
     try:
-        return isinstance(from_json(row, allow_inf_nan=False), dict)
+        return isinstance(from_json(row, allow_inf_nan=False, cache_strings="keys"), dict)
     except ValueError:
         return False
 
@@ -264,7 +264,7 @@ def encode_row(fields: JsonValue) -> bytes:
 
     try:
         raw = to_json(fields, indent=2)
-        from_json(raw, allow_inf_nan=False)
+        from_json(raw, allow_inf_nan=False, cache_strings="keys")
     except (ValueError, RecursionError):
         raise InvalidError(
             phrase("a row holds a value that JSON cannot carry"), reason="not_json", field="row"

@@ -52,6 +52,7 @@ class Message(BaseModel):
         populate_by_name=True,
         allow_inf_nan=False,
         defer_build=True,
+        cache_strings="keys",
     )
 
     channel: ClassVar[str]

@@ -61,6 +61,8 @@ class Params(BaseModel):
         populate_by_name=True,
         allow_inf_nan=False,
         defer_build=True,
+        # What a person says, and may erase, is not to stay in a cache of the parser's.
+        cache_strings="keys",
     )
 
 

@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from persona_hooks.naming import to_camel
 from persona_mind.kernel import clock
 from persona_mind.kernel.approvals import RowApprovals
 from persona_mind.kernel.identity import Key, handles, key
 from persona_mind.kernel.rowfields import (
     LIFE_HOURS,
+    ROW,
     UNKNOWN_ORIGIN,
     Moment,
     RowId,
@@ -37,10 +37,6 @@ AFTER_REMINDER: Final = timedelta(days=1)
 
 Milliseconds = Annotated[int | float, Field(allow_inf_nan=False)]
 
-_CONFIG: Final = ConfigDict(
-    frozen=True, strict=True, extra="ignore", alias_generator=to_camel, populate_by_name=True, defer_build=True
-)
-
 
 class Step(BaseModel):
     """One thing that happened to an item.
@@ -51,7 +47,7 @@ class Step(BaseModel):
         due_at_epoch_ms: The deadline that was set, or reminded of.
     """
 
-    model_config = _CONFIG
+    model_config = ROW
 
     to: Happened
     at: Moment
@@ -75,7 +71,7 @@ class Item(BaseModel):
         history: What happened to it, oldest first: its beginning, and the newest ``MAX_STEPS - 1`` steps.
     """
 
-    model_config = _CONFIG
+    model_config = ROW
 
     id: RowId
     text: RowText

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
-from persona_hooks.naming import to_camel
 from persona_mind.kernel import clock, kinds
 from persona_mind.kernel.approvals import RowApprovals
 from persona_mind.kernel.identity import Key, handles, key
 from persona_mind.kernel.rowfields import (
+    ROW,
     UNKNOWN_ORIGIN,
     Moment,
     RowHost,
@@ -54,9 +54,7 @@ class Fact(BaseModel):
         approvals: What a person approved of it, where a stranger's words needed that.
     """
 
-    model_config = ConfigDict(
-        frozen=True, strict=True, extra="ignore", alias_generator=to_camel, populate_by_name=True, defer_build=True
-    )
+    model_config = ROW
 
     id: RowId
     kind: Kind

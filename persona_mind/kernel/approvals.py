@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from persona_hooks.naming import to_camel
+from persona_mind.kernel.rowfields import ROW
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,9 +30,7 @@ class RowApproval(BaseModel):
         rules_version: The version of the rules it was given under.
     """
 
-    model_config = ConfigDict(
-        frozen=True, strict=True, extra="ignore", alias_generator=to_camel, populate_by_name=True, defer_build=True
-    )
+    model_config = ROW
 
     digest: Digest
     rules: Annotated[tuple[Rule, ...], Field(max_length=MAX_RULES, strict=False)]

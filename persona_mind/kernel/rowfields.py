@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
+from persona_hooks.naming import to_camel
 from persona_mind.kernel import clock
 from persona_mind.kernel.identity import ID_PATTERN
 from persona_mind.kernel.labels import harmless
+
+ROW: Final = ConfigDict(
+    frozen=True,
+    strict=True,
+    extra="ignore",
+    alias_generator=to_camel,
+    populate_by_name=True,
+    defer_build=True,
+    # What a person erased is not to stay in a cache of the parser's.
+    cache_strings="keys",
+)
+"""The configuration of what stands in files: strict, frozen, camelCase, open to later releases' fields."""
 
 RowOrigin = Literal["user", "model", "import", "peer", "worker", "tool"]
 

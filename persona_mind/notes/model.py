@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - outcomes hold notes, and pydantic reads this
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, Field
 
-from persona_hooks.naming import to_camel
 from persona_mind.kernel.approvals import RowApprovals
 from persona_mind.kernel.entries import NOTE
 from persona_mind.kernel.kinds import Kind
-from persona_mind.kernel.rowfields import RowId, RowOrigin, RowPersona, RowSession, units
+from persona_mind.kernel.rowfields import ROW, RowId, RowOrigin, RowPersona, RowSession, units
 
 TYPE: Final = NOTE
 """The custom entry that holds one event."""
@@ -46,9 +45,7 @@ class Event(BaseModel):
         persona: The segment of the persona whose note it is; nobody else reads or forgets it.
     """
 
-    model_config = ConfigDict(
-        frozen=True, strict=True, extra="ignore", alias_generator=to_camel, populate_by_name=True, defer_build=True
-    )
+    model_config = ROW
 
     version: Literal[1] = VERSION
     note_id: RowId

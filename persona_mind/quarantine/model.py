@@ -7,12 +7,11 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
-from persona_hooks.naming import to_camel
 from persona_mind.kernel import clock
 from persona_mind.kernel.approvals import Digest, Rule
-from persona_mind.kernel.rowfields import MAX_ID, Moment, RowHost, RowId, RowOrigin, RowPersona
+from persona_mind.kernel.rowfields import MAX_ID, ROW, Moment, RowHost, RowId, RowOrigin, RowPersona
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,10 +22,6 @@ if TYPE_CHECKING:
 MAX_WAITS: Final = 128
 _PERFORMING: Final = 60.0
 """Seconds after which an approval that is not done is taken for one that was interrupted."""
-
-_CONFIG: Final = ConfigDict(
-    frozen=True, strict=True, extra="ignore", alias_generator=to_camel, populate_by_name=True, defer_build=True
-)
 
 
 class Wait(BaseModel):
@@ -40,7 +35,7 @@ class Wait(BaseModel):
         rules_version: The version of the rules that found it.
     """
 
-    model_config = _CONFIG
+    model_config = ROW
 
     field: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=MAX_ID)]
     digest: Digest
@@ -67,7 +62,7 @@ class HeldCall(BaseModel):
         performing_at: When it was begun to be done; None while nobody does it.
     """
 
-    model_config = _CONFIG
+    model_config = ROW
 
     id: RowId
     persona: RowPersona

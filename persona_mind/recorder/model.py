@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from persona_hooks.naming import to_camel
-from persona_mind.kernel.rowfields import MAX_ID, Moment, RowId, RowSession
+from persona_mind.kernel.rowfields import MAX_ID, ROW, Moment, RowId, RowSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,9 +18,6 @@ MAX_ITEMS: Final = 96
 
 How = Literal["shown", "recalled"]
 
-_CONFIG: Final = ConfigDict(
-    frozen=True, strict=True, extra="ignore", alias_generator=to_camel, populate_by_name=True, defer_build=True
-)
 # Kinds of evidence that come from the question; the others are true of an item whatever is asked.
 _OF_THE_QUESTION: Final = frozenset({"word", "kin", "tag", "when", "told_when", "meaning", "seat"})
 
@@ -41,7 +37,7 @@ class Item(BaseModel):
         terms: That score by kind of evidence.
     """
 
-    model_config = _CONFIG
+    model_config = ROW
 
     id: RowId
     tier: Word
@@ -68,7 +64,7 @@ class Turn(BaseModel):
         withheld: How many were withheld because their text breaks a rule.
     """
 
-    model_config = _CONFIG
+    model_config = ROW
 
     id: RowId
     at: Moment

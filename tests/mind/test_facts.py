@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from persona_hooks.errors import CapacityError, InvalidError, NotFoundError, PersonaError, RefusedError
+from persona_mind.facts.model import LongFact
 from persona_mind.facts.params import limit
 from persona_mind.facts.service import Facts, Saved
 from persona_mind.kernel import clock as clock_module
 from persona_mind.kernel.identity import content_id, key
+from persona_store.document import Document
+from persona_store.rows import ModelCodec
 from tests.mind.test_identity import old_form
 
 if TYPE_CHECKING:
@@ -64,6 +67,16 @@ def test_a_fact_is_found_by_one_of_its_words(mind: Mind) -> None:
     saved = mind.remember("The staging database listens on port 5433.", kind="gotcha")
     (line,) = mind.recall("staging").lines
     assert (line.fact.id, line.excerpt) == (saved.id, "The staging database listens on port 5433.")
+
+
+def test_the_parser_keeps_no_text_beyond_the_rows_that_hold_it(mind: Mind, private: Path) -> None:
+    mind.remember("Tea at six.", tags=["kitchen"], source="the team")
+    once, again = (Document(private.parent, private.name, ModelCodec(LongFact)).read().values[0] for _ in range(2))
+    assert once == again
+    # A cache would give both the same string, and keep it when it is erased.
+    assert once.text is not again.text
+    assert once.tags[0] is not again.tags[0]
+    assert once.source is not again.source
 
 
 def test_a_private_fact_stands_in_its_personas_file_in_the_known_format(mind: Mind, private: Path) -> None:
