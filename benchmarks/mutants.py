@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PROJECT = Path(__file__).resolve().parents[1]
-MODULES = ("commit", "foreign_lock", "holders", "locks", "recovery")
+MODULES = ("commit", "foreign_lock", "holders", "locks", "native_lock", "recovery")
 STAGE = tuple(
     f"tests/store/test_{name}.py"
     for name in (

@@ -20,16 +20,15 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from persona_hooks.errors import BusyError, ConflictError, RefusedError, UncertainError
+from persona_hooks.errors import BusyError, ConflictError, RefusedError
 from persona_hooks.speech import phrase
 from persona_store import files, holders
+from persona_store.native_lock import NativeLock
 from persona_store.oserrors import storage_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-
-    from filelock import BaseFileLock
 
 LOCKS: Final = ".locks"
 POLL: Final = 0.005
@@ -65,11 +64,10 @@ class LockName(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A lock while it is held by a thread of a process."""
+    """A lock while a thread holds it."""
 
     path: Path
     descriptor: int
-    process: int
 
     def check(self) -> None:
         """Make sure that the held file is still the one others would lock.
@@ -94,18 +92,6 @@ class _Held(threading.local):
         self.locks: list[tuple[Path, LockName, Hold]] = []
 
 
-class _Taking(threading.local):
-    """One lock object a thread and path, and what its signing came to; making one anew each time is slow.
-
-    A forked child must not use its parent's, so each belongs to one process.
-    """
-
-    def __init__(self) -> None:
-        self.process = os.getpid()
-        self.locks: dict[Path, BaseFileLock] = {}
-        self.holds: dict[Path, Hold] = {}
-
-
 def _forget() -> None:
     """Let a forked child start with nothing held: its parent's locks stay its parent's."""
     _paths_held.clear()
@@ -125,7 +111,6 @@ class Locks:
         self.root = root
         self._directory = root / LOCKS
         self._report = report
-        self._taking = _Taking()
         self._paths: dict[LockName, Path] = {}
 
     @contextlib.contextmanager
@@ -155,17 +140,20 @@ class Locks:
             with self._entered(name, covering):
                 yield covering
             return
-        path = self._path(name)
-        with storage_errors(path):
-            self._require_directory()
-            hold, lock = self._acquire(path, timeout, check)
-        _paths_held.add(path)
+        lock = NativeLock(self._path(name))
         try:
-            with self._entered(name, hold):
-                yield hold
+            with storage_errors(lock.path):
+                self._require_directory()
+                hold = self._acquire(lock, timeout, check)
+            try:
+                _paths_held.add(lock.path)
+                with self._entered(name, hold):
+                    yield hold
+            finally:
+                _paths_held.discard(lock.path)
+                self._sign_off(lock)
         finally:
-            _paths_held.discard(path)
-            self._let_go(lock, hold)
+            self._release(lock)
 
     def _path(self, name: LockName) -> Path:
         path = self._paths.get(name)
@@ -207,84 +195,20 @@ class Locks:
                 covering = hold
         return covering
 
-    def _let_go(self, lock: BaseFileLock, hold: Hold) -> None:
-        if os.getpid() != hold.process:
-            # A forked child leaves its parent's block: the number of the descriptor may mean another file by now.
-            return
-        try:
-            os.pwrite(hold.descriptor, holders.FREE, 0)
-        except OSError:
-            # The record is a note: the next holder finds this process dead, or itself, and goes on.
-            self._note("lock_record", hold.path)
-        finally:
-            self._release(lock, hold.path)
-
-    def _release(self, lock: BaseFileLock, path: Path) -> None:
-        try:
-            lock.release()
-        except OSError:
-            self._note("lock_release", path)
-            self._force(lock, path)
-        except BaseException:
-            # Whoever interrupts this must not find the lock held by nobody for as long as the process lives.
-            with contextlib.suppress(OSError):
-                lock.release(force=True)
-            raise
-
-    def _force(self, lock: BaseFileLock, path: Path) -> None:
-        try:
-            lock.release(force=True)
-        except OSError as error:
-            raise UncertainError(
-                phrase("{path} could not be unlocked; what was done under it stands", path=path),
-                reason="lock_release",
-                path=str(path),
-            ) from error
-
-    def _acquire(self, path: Path, timeout: float, check: Callable[[], None] | None) -> tuple[Hold, BaseFileLock]:
-        from filelock import Timeout  # noqa: PLC0415 - reading needs no locks, and this import is slow
-
-        stopped: list[BaseException] = []
-        lock = self._lock(path)
-        try:
-            _take(lock, timeout, _canceller(check, stopped))
-        except Timeout:
-            if stopped:
-                raise stopped[0] from None
-            raise _busy(path) from None
-        return self._taking.holds.pop(path), lock
-
-    def _lock(self, path: Path) -> BaseFileLock:
-        from filelock import FileLock  # noqa: PLC0415 - reading needs no locks, and this import is slow
-
-        if self._taking.process != os.getpid():
-            self._taking = _Taking()
-        lock = self._taking.locks.get(path)
-        if lock is None:
-            lock = self._taking.locks[path] = FileLock(
-                path,
-                mode=files.FILE_MODE,
-                thread_local=False,  # each thread has an object of its own already
-                poll_interval=POLL,
-                fallback_to_soft=False,
-                preserve_lock_file=True,
-                on_acquired=lambda descriptor: self._sign(path, descriptor),
-            )
-        return lock
-
-    def _note(self, word: str, path: Path) -> None:
-        if self._report is not None:
-            self._report(word, path)
+    def _acquire(self, lock: NativeLock, timeout: float, check: Callable[[], None] | None) -> Hold:
+        deadline = time.monotonic() + timeout
+        while (descriptor := lock.take()) is None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise _busy(lock.path)
+            if check is not None:
+                check()
+            time.sleep(min(POLL, left))
+        self._sign(lock.path, descriptor)
+        return Hold(lock.path, descriptor)
 
     def _sign(self, path: Path, descriptor: int) -> None:
-        """Judge the record of the last holder and write our own; raising gives the lock back."""
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
-            raise RefusedError(
-                phrase("{path} is no ordinary lock file; it was left untouched", path=path),
-                reason="unsafe_lock",
-                path=str(path),
-            )
+        """Judge the record of the last holder and write our own."""
         me = holders.this_process()
         record = os.pread(descriptor, holders.MAX_READ, 0)
         verdict, holder = _judge(record, me, held_here=path in _paths_held)
@@ -294,32 +218,27 @@ class Locks:
             _keep_malformed(path, record)
         if verdict != "clean":
             self._note(f"lock_{verdict}", path)
-        _write_record(descriptor, me.record(), status.st_size)
-        self._taking.holds[path] = Hold(path, descriptor, me.pid)
+        _write_record(descriptor, me.record(), len(record))
 
-
-def _take(lock: BaseFileLock, timeout: float, cancelled: Callable[[], bool] | None) -> None:
-    try:
-        lock.acquire(timeout=timeout, cancel_check=cancelled)
-    except RuntimeError:
-        # An earlier release failed, so that the library does not know whether it holds: it is let go first.
-        lock.release(force=True)
-        lock.acquire(timeout=timeout, cancel_check=cancelled)
-
-
-def _canceller(check: Callable[[], None] | None, stopped: list[BaseException]) -> Callable[[], bool] | None:
-    if check is None:
-        return None
-
-    def cancelled() -> bool:
+    def _sign_off(self, lock: NativeLock) -> None:
+        if lock.descriptor is None:
+            # A forked child leaves its parent's block: the record is its parent's, as the lock is.
+            return
         try:
-            check()
-        except BaseException as error:  # noqa: BLE001 - raised again by the waiter, once the lock machinery is left
-            stopped.append(error)
-            return True
-        return False
+            os.pwrite(lock.descriptor, holders.FREE, 0)
+        except OSError:
+            # The record is a note: the next holder finds this process dead, or itself, and goes on.
+            self._note("lock_record", lock.path)
 
-    return cancelled
+    def _release(self, lock: NativeLock) -> None:
+        try:
+            lock.give_up()
+        except OSError:
+            self._note("lock_release", lock.path)
+
+    def _note(self, word: str, path: Path) -> None:
+        if self._report is not None:
+            self._report(word, path)
 
 
 def _judge(record: bytes, me: holders.Holder, *, held_here: bool) -> tuple[holders.Verdict, holders.Holder | None]:

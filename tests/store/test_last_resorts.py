@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import fcntl
 import json
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from persona_hooks.errors import BusyError, CorruptError, RefusedError, StorageError, UncertainError
+from persona_hooks.errors import BusyError, CorruptError, RefusedError, StorageError
 from persona_store import diagnostics, files, foreign_lock, holders, recovery
 from persona_store.locks import LockName, Locks, Rank
 from tests.support.crash.documents import add, ids, profile, store
@@ -239,70 +238,55 @@ def test_a_lock_that_cannot_be_read_is_busy_all_the_same(tmp_path: Path, monkeyp
             _wait_elsewhere(tmp_path)
 
 
-def test_a_lock_that_will_not_open_is_forced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("code", [errno.EIO, errno.ENOLCK])
+def test_a_lock_that_the_kernel_will_not_unlock_is_freed_with_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
     told: list[tuple[str, Path]] = []
     locks = Locks(tmp_path / "root", lambda word, path: told.append((word, path)))
-    forced = _failing(locks, monkeypatch, times=1)
-
-    with locks.hold(LOCK):
-        pass
-
-    assert forced == [False, True]
-    assert told == [("lock_release", locks.root / ".locks" / LOCK.file)]
-
-
-def test_a_lock_that_cannot_even_be_forced_leaves_what_was_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    locks = Locks(tmp_path / "root")
-    _failing(locks, monkeypatch, times=2)
-
-    with pytest.raises(UncertainError) as caught, locks.hold(LOCK):
-        pass
-
-    path = str(locks.root / ".locks" / LOCK.file)
-    assert (caught.value.reason, caught.value.details["path"]) == ("lock_release", path)
-    assert caught.value.message == f"{path} could not be unlocked; what was done under it stands"
-
-
-def test_a_lock_that_could_not_be_opened_once_can_be_taken_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    locks = Locks(tmp_path / "root")
-    with locks.hold(LOCK):
-        pass
-    real, refused = fcntl.flock, list[int]()
+    real = fcntl.flock
 
     def flock(descriptor: int, operation: int) -> None:
-        if operation == fcntl.LOCK_UN and len(refused) < 4:
-            refused.append(descriptor)
-            raise OSError(errno.EIO, "no")
+        if operation == fcntl.LOCK_UN:
+            raise OSError(code, "no")
         real(descriptor, operation)
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    with contextlib.suppress(UncertainError), locks.hold(LOCK):
-        pass
-    refused += [0] * 4
-
     with locks.hold(LOCK) as hold:
         hold.check()
-    with Locks(tmp_path / "root").hold(LOCK, timeout=0):
-        pass
+
+    assert told == [("lock_release", locks.root / ".locks" / LOCK.file)]
+    for again in (locks, Locks(tmp_path / "root")):
+        with again.hold(LOCK, timeout=0) as hold:
+            hold.check()
 
 
-def _failing(locks: Locks, monkeypatch: pytest.MonkeyPatch, times: int) -> list[bool]:
-    """Let the first ``times`` releases fail; return whether each one was forced."""
-    lock = locks._lock(locks.root / ".locks" / LOCK.file)
-    real, asked = type(lock).release, list[bool]()
+def test_a_lock_file_that_is_removed_before_it_is_locked_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locks = Locks(tmp_path / "root")
+    path, real, removed = locks.root / ".locks" / LOCK.file, fcntl.flock, list[int]()
 
-    def release(force: bool = False) -> None:  # noqa: FBT001, FBT002 - filelock's own
-        asked.append(force)
-        if len(asked) <= times:
-            raise OSError(errno.EIO, "no")
-        real(lock, force=force)
+    def flock(descriptor: int, operation: int) -> None:
+        if not removed:
+            removed.append(descriptor)
+            path.unlink()
+        real(descriptor, operation)
 
-    monkeypatch.setattr(lock, "release", release)
-    return asked
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with locks.hold(LOCK) as hold:
+        hold.check()
+        assert path.stat().st_mode & 0o777 == 0o600
+    assert removed
+
+
+def test_a_wait_for_a_lock_leaves_no_descriptor_behind(tmp_path: Path) -> None:
+    with profile(tmp_path).transaction():
+        before = len(list(Path("/dev/fd").iterdir()))
+        for _ in range(5):
+            with pytest.raises(BusyError):
+                _wait_elsewhere(tmp_path)
+        assert len(list(Path("/dev/fd").iterdir())) == before
 
 
 def test_a_process_is_told_by_its_start_even_if_its_name_has_brackets() -> None:

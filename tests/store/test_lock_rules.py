@@ -51,7 +51,6 @@ def mark(root: Path, record: bytes) -> None:
 def test_the_libraries_are_as_new_as_the_rules_need() -> None:
     assert Version(filelock.__version__) >= Version("3.30")
     assert Version(portalocker.__version__) >= Version("4.0")
-    assert filelock.FileLock.__name__ in {"UnixFileLock", "WindowsFileLock"}
 
 
 def test_locks_are_taken_in_one_order(locks: Locks) -> None:
@@ -182,6 +181,30 @@ def test_a_child_that_ends_does_not_free_its_parents_lock(tmp_path: Path) -> Non
     with mine.transaction():
         assert child(lambda: None).word == "acknowledged"
         assert child(intrude).value == "kept out"
+
+
+def test_a_child_does_not_keep_the_lock_of_a_killed_parent(tmp_path: Path) -> None:
+    program = (
+        "import os, sys, time; sys.path[:0] = sys.argv[2:]; from pathlib import Path\n"
+        "from tests.support.crash.documents import profile\n"
+        "with profile(Path(sys.argv[1])).transaction():\n"
+        "    child = os.fork()\n"
+        "    if child:\n        print(child, flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path), *sys.path], stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    orphan = int(holder.stdout.readline())
+    try:
+        holder.kill()
+        holder.wait()
+        with store(tmp_path)[0].transaction(timeout=5):
+            pass
+    finally:
+        os.kill(orphan, signal.SIGKILL)
+        holder.stdout.close()
 
 
 def test_a_child_takes_locks_of_its_own_where_its_parent_took_them_before(tmp_path: Path) -> None:

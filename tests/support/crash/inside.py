@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import filelock
-
 from persona_hooks.errors import PersonaError
 from persona_store import files
 from tests.support.crash.battery import Operation, untidy
@@ -39,34 +37,20 @@ class Mortal(Shim):
     dead: bool = False
     lives_on: bool = False
     _real: dict[str, Callable[..., Any]] = field(default_factory=dict)
-    _lock_class: Callable[..., filelock.BaseFileLock] = filelock.FileLock
-    _locks: list[filelock.BaseFileLock] = field(default_factory=list)
 
     def install(self) -> None:
         """Put it in front of the file effects of this process, until ``remove``."""
         self._real = {name: getattr(_module(name), name) for name in (*CHANGING, *READING)}
-        self._lock_class = filelock.FileLock
-        setattr(filelock, "FileLock", self._make_lock)  # noqa: B010 - the class is replaced by what makes one
         super().install()
 
     def remove(self) -> None:
         """Take it away, and close what an ended process would have left open, unless this one lives on."""
         self.dead, self.plan = False, None
-        setattr(filelock, "FileLock", self._lock_class)  # noqa: B010 - as above
-        # Through the library first: one that still counted on its descriptor would close the number again once it is
-        # collected, whatever file that number means by then.
-        for lock in () if self.lives_on else self._locks:
-            with suppress(OSError):
-                lock.release(force=True)
         for name, real in self._real.items():
             setattr(_module(name), name, real)
         for descriptor in () if self.lives_on else self._descriptors:
             with suppress(OSError):
                 os.close(descriptor)
-
-    def _make_lock(self, *arguments: Any, **keywords: Any) -> filelock.BaseFileLock:
-        self._locks.append(self._lock_class(*arguments, **keywords))
-        return self._locks[-1]
 
     def die(self) -> None:
         """Let nothing happen any more."""
@@ -139,10 +123,9 @@ def goes_on(
         first()
     found = []
     for plan in plans(list(shim.log), kinds):
-        errors = _errors_of(first, root, plan, lives_on=True)
-        found += [
-            f"{plan}: {error!r}" for error in errors if not isinstance(error, None | PersonaError | KeyboardInterrupt)
-        ]
+        error = _error_of(first, root, plan, lives_on=True)
+        if not isinstance(error, None | PersonaError | KeyboardInterrupt):
+            found.append(f"{plan}: {error!r}")
         after = _error_of(again, root, None, lives_on=True)
         if after is not None:
             found.append(f"{plan} ({shim.log[plan.at]}): the next call did not get in: {after!r}")
@@ -157,10 +140,9 @@ def _seeded(operation: Operation, root: Path) -> Path:
 
 def _faults(operation: Operation, root: Path, plan: Plan, name: str, states: tuple[object, object]) -> Iterator[str]:
     before, after = states
-    error, *others = _errors_of(partial(operation.run, root), root, plan)
-    for one in (error, *others):
-        if not isinstance(one, None | PersonaError | KeyboardInterrupt | Dead):
-            yield f"not an error of ours: {one!r}"
+    error = _error_of(partial(operation.run, root), root, plan)
+    if not isinstance(error, None | PersonaError | KeyboardInterrupt | Dead):
+        yield f"not an error of ours: {error!r}"
     state = operation.look(root)
     if not operation.legal(before, after, state):
         yield f"an illegal state: {state}"
@@ -179,19 +161,10 @@ def _faults(operation: Operation, root: Path, plan: Plan, name: str, states: tup
 def _error_of(
     work: Callable[[], object], root: Path, plan: Plan | None, *, lives_on: bool = False
 ) -> BaseException | None:
-    return _errors_of(work, root, plan, lives_on=lives_on)[0]
-
-
-def _errors_of(
-    work: Callable[[], object], root: Path, plan: Plan | None, *, lives_on: bool = False
-) -> list[BaseException | None]:
-    """Return what ended the work, None where nothing did, and behind it what ended the release of a lock."""
+    """Return what ended the work; None where nothing did."""
     try:
         with injured(root, plan, lives_on=lives_on):
             work()
-    except BaseExceptionGroup as errors:
-        # The library keeps what ended the body together with what ended the release.
-        return list(errors.exceptions)
     except BaseException as error:  # noqa: BLE001 - judged by the caller
-        return [error]
-    return [None]
+        return error
+    return None

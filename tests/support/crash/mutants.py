@@ -84,10 +84,9 @@ MUTANTS = (
     Mutant(
         "no lock",
         "contended",
-        "locks",
-        "            _take(lock, timeout, _canceller(check, stopped))\n",
-        "            opened = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)\n"
-        "            self._taking.holds[path] = Hold(path, opened, os.getpid())\n",
+        "native_lock",
+        "            taken = lock_descriptor(descriptor, blocking=False) and self._is_there(descriptor)\n",
+        "            taken = True\n",
     ),
     Mutant(
         "read outside the lock",
