@@ -6,8 +6,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from persona_store.oserrors import storage_errors
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 LOGS: Final = "persona-host/sessions"
 """Where the logs of sessions are, below the agent directory; those of Claude Code's bear its own session ids."""
@@ -20,12 +22,15 @@ def claude_transcripts(agent_dir: Path, home: Path, environ: Mapping[str, str]) 
     """Return the transcripts of those Claude Code sessions that had this memory, as far as they are still there.
 
     Claude Code keeps what its hooks give the model, and what tools return.
+
+    Raises:
+        StorageError: The file system would not say what is there.
     """
-    config = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
-    ids = islice((log.stem.removeprefix(PREFIX) for log in (agent_dir / LOGS).glob(f"*/{PREFIX}*.jsonl")), MOST)
-    return sorted(path for session_id in ids for path in _of(config / "projects", session_id))
-
-
-def _of(projects: Path, session_id: str) -> Iterator[Path]:
-    # The id is a file's name that we made, and so holds nothing that a pattern would take for more than a letter.
-    return (path for path in projects.glob(f"*/{session_id}.jsonl") if path.is_file())
+    logs = agent_dir / LOGS
+    projects = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
+    with storage_errors(logs):
+        ids = [log.stem.removeprefix(PREFIX) for log in islice(logs.glob(f"*/{PREFIX}*.jsonl"), MOST)]
+    with storage_errors(projects):
+        # An id is a file's name that we made, and so holds nothing that a pattern would take for more than a letter.
+        found = [path for session_id in ids for path in projects.glob(f"*/{session_id}.jsonl") if path.is_file()]
+    return sorted(found)
