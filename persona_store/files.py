@@ -374,6 +374,25 @@ def _write_some(descriptor: int, pieces: list[bytes | memoryview]) -> int:
     return os.writev(descriptor, pieces[:_VECTOR])
 
 
+def pread(descriptor: int, length: int, offset: int) -> bytes:
+    """Read up to ``length`` bytes from a place in a file.
+
+    Where the system has no such call, the descriptor's own position moves; nobody else may be using it meanwhile.
+    """
+    if hasattr(os, "pread"):
+        return os.pread(descriptor, length, offset)
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return os.read(descriptor, length)
+
+
+def pwrite(descriptor: int, data: bytes, offset: int) -> int:
+    """Write bytes at a place in a file and return how many the system took; moves the position as `pread` does."""
+    if hasattr(os, "pwrite"):
+        return os.pwrite(descriptor, data, offset)
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return os.write(descriptor, data)
+
+
 def mark(descriptor: int) -> None:
     """Give a fresh file a modification time that no later write will get by itself.
 
