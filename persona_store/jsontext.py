@@ -169,6 +169,8 @@ def _members(text: str) -> Iterator[tuple[str, JsonValue | list[bytes]]]:
     """Walk the outermost object; the rows of ``entries`` come as bytes, everything else as a value."""
     at = _expect(text, 0, "{")
     closing = text.startswith("}", at)
+    if closing:
+        at += 1
     while not closing:
         key, at = _decode(text, at)
         if not isinstance(key, str):
@@ -181,7 +183,7 @@ def _members(text: str) -> Iterator[tuple[str, JsonValue | list[bytes]]]:
             value, at = _decode(text, at)
             yield key, value
         closing, at = _more(text, at, "}")
-    if _skip(text, at + 1 if text.startswith("}", at) else at) != len(text):
+    if _skip(text, at) != len(text):
         raise DamageError("trailing_bytes")
 
 
