@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from persona_hooks.errors import UnsupportedVersionError
 from persona_store import files, jsontext
 from persona_store.document import Document
-from persona_store.layout import documents_below
+from persona_store.layout import PREVIOUS, documents_below
 from persona_store.locks import DEFAULT_TIMEOUT
 from persona_store.oserrors import partly, storage_errors
 from persona_store.rows import RawCodec, Row
@@ -88,7 +88,8 @@ def conflict_copies(root: Path) -> Iterator[ConflictCopy]:
         StorageError: A directory could not be looked into.
     """
     with storage_errors(root):
-        names = list(documents_below(root))
+        # What was merged and left only a previous version is no copy any more.
+        names = [name for name in documents_below(root) if os.path.lexists(root / name)]
     for relative in names:
         directory, _, name = relative.rpartition("/")
         match = _COPY.fullmatch(name)
@@ -130,8 +131,10 @@ def merge(
         merged = _take_in(profile, document, rows, (key_of, stone_of or key_of), (check, timeout))
         with partly(), storage_errors(profile.root / copy.relative):
             if directory.stamp(name) == stamp:
-                directory.unlink(name)
-                directory.sync()
+                # An erasure that cleaned the copy left it one, which must not stand there for a document afterwards.
+                for gone in (f"{name}{PREVIOUS}", name):
+                    directory.unlink(gone)
+                    directory.sync()
     return merged
 
 

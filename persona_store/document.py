@@ -13,7 +13,7 @@ from persona_hooks.errors import CapacityError, CorruptError, InvalidError, Unsu
 from persona_hooks.speech import phrase
 from persona_store import files, jsontext
 from persona_store.jsontext import MAX_BYTES, MAX_ENTRIES, DamageError
-from persona_store.layout import family_of
+from persona_store.layout import PREVIOUS, family_of
 from persona_store.oserrors import storage_errors
 from persona_store.pages import Rows
 from persona_store.rows import Codec, Damage, ModelCodec, Row, Snapshot, pieces
@@ -61,7 +61,7 @@ class Document(Generic[T]):
     @property
     def backup_name(self) -> str:
         """The name of the previous version, beside the file."""
-        return f"{self.name}.bak"
+        return f"{self.name}{PREVIOUS}"
 
     def row(self, value: T) -> Row[T]:
         """Make a new row of a value."""

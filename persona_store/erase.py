@@ -16,7 +16,7 @@ from persona_hooks.errors import CorruptError, InvalidError, UnsupportedVersionE
 from persona_hooks.speech import phrase
 from persona_store import commit, copies, files
 from persona_store.document import Document, check_relative
-from persona_store.layout import documents_below, files_below, quarantine_below, shown
+from persona_store.layout import PREVIOUS, documents_below, files_below, quarantine_below, shown
 from persona_store.locks import DEFAULT_TIMEOUT, LOCKS, LockName, Rank
 from persona_store.oserrors import partly, storage_errors
 from persona_store.rows import RawCodec, Row
@@ -149,7 +149,7 @@ def erase(
             for place in (*profile.places, *places):
                 changed += [os.fspath(path) for path in place.erase(target)]
         changed += _scrub_previous(profile, target, changed, (check, timeout))
-        complete = not any(_file_holds(profile.root / relative, target) for relative in swept.unread)
+        complete = not any(_unread_holds(profile.root / relative, target) for relative in swept.unread)
         if complete:
             with profile.transaction(check, timeout) as transaction:
                 tombstones.mark_swept(transaction, target.keys)
@@ -240,21 +240,22 @@ def _scrub_previous(
     """Let every previous version be the present one, so that it keeps nothing the present one does not.
 
     Returns:
-        The previous versions that held a text; those of documents that ``changed`` go with these.
+        The previous versions that held a text and do not any more; those of documents that ``changed`` go with these.
     """
     check, timeout = terms
     held = []
     for relative in list(documents_below(profile.root)):
         document = Document(profile.root, relative, RawCodec())
-        previous = f"{relative.rpartition('/')[0]}/{document.backup_name}".lstrip("/")
-        if relative not in changed and _file_holds(profile.root / previous, target, absent=False):
-            held.append(previous)
+        previous = f"{relative}{PREVIOUS}"
+        holds = relative not in changed and _file_holds(profile.root / previous, target, absent=False)
         with contextlib.suppress(CorruptError, UnsupportedVersionError):
             if document.family == "memory":
                 with profile.transaction(check, timeout):
                     scrub(profile, document, check, timeout)
             else:
                 scrub(profile, document, check, timeout)
+        if holds and not _file_holds(profile.root / previous, target, absent=False):
+            held.append(previous)
     return held
 
 
@@ -323,6 +324,14 @@ def _file_holds(path: Path, target: Target, *, absent: bool = True) -> bool:
     except OSError:
         # What cannot be read cannot be vouched for.
         return True
+
+
+def _unread_holds(path: Path, target: Target) -> bool:
+    """Whether a document that nothing here can read holds one of the texts, in its file or its previous version."""
+    previous = path.with_name(f"{path.name}{PREVIOUS}")
+    return _file_holds(path, target, absent=not os.path.lexists(previous)) or _file_holds(
+        previous, target, absent=False
+    )
 
 
 def _plain(text: str) -> str:

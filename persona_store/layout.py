@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 BACKUPS: Final = "backups"
 TOMBSTONES: Final = "tombstones.json"
 KEY: Final = "profile.key"
+PREVIOUS: Final = ".bak"
+"""What a document's previous version is called after its file."""
 
 _OWN_LOCK: Final = frozenset({"backlog", "recorder"})
 _QUARANTINED: Final = re.compile(r"(?P<document>.+)\.corrupt-\d+")
@@ -49,12 +51,19 @@ def files_below(root: Path) -> Iterator[str]:
 
 
 def documents_below(root: Path) -> Iterator[str]:
-    """Yield the live documents of a profile; backups, previous versions and quarantine are not among them."""
+    """Yield every live document of a profile once; backups and quarantine are not among them.
+
+    One whose file is gone counts as long as its previous version is there, since it is read from that: what only lists
+    files would miss what everybody is shown.
+    """
+    known: set[str] = set()
     for relative in files_below(root):
-        first = relative.partition("/")[0]
-        hidden = any(part.startswith(".") for part in relative.split("/"))
-        if relative.endswith(".json") and first != BACKUPS and not hidden:
-            yield relative
+        document = relative.removesuffix(PREVIOUS)
+        first = document.partition("/")[0]
+        hidden = any(part.startswith(".") for part in document.split("/"))
+        if document.endswith(".json") and first != BACKUPS and not hidden and document not in known:
+            known.add(document)
+            yield document
 
 
 def quarantine_below(root: Path) -> Iterator[str]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from persona_hooks.verbs import Answer
+    from persona_mind.facts.model import Tier
     from persona_mind.library import Mind
     from tests.mind.conftest import Open, Start
     from tests.support.clock import ManualClock
@@ -77,6 +78,30 @@ def test_an_erased_fact_is_in_no_file_of_the_profile_and_all_else_stays(mind: Mi
     assert mind.recall("staging database").count == 1
     (daily,) = backup.dailies(profile)
     assert backup.verify(profile / "backups" / daily)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_fact_that_is_served_from_a_previous_version_is_erased_and_named_like_any_other(
+    mind: Mind, profile: Path, tier: Tier
+) -> None:
+    handle = mind.remember(PRIVATE, scope=tier).id
+    longer = done(mind, "backlog.add", text=f"Remember: {PRIVATE}").id
+    done(mind, "backlog.add", text=OTHER)
+    mind.remember(OTHER, scope=tier)
+    lost = [path.with_suffix("") for path in profile.rglob("*.json.bak")]
+    assert len(lost) == 2
+    for path in lost:
+        path.unlink()
+    assert mind.recall("summer house key").count == 1
+
+    with pytest.raises(RefusedError, match=longer):
+        done(mind, "memory.erase", id=handle)
+    outcome = done(mind, "memory.erase", id=handle, everywhere=True)
+
+    assert (outcome.rows, outcome.left) == (2, ())
+    assert sorted(outcome.files) == sorted(path.relative_to(profile).as_posix() for path in lost)
+    assert mind.recall("summer house key").count == 0
+    assert holding(profile) == []
 
 
 def test_erasing_again_says_that_nothing_is_left_and_an_unknown_id_is_an_error(mind: Mind, profile: Path) -> None:

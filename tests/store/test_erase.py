@@ -91,6 +91,58 @@ def test_an_erased_text_is_in_no_file_of_the_profile(profile: Profile) -> None:
     assert [item.text for item in kept] == ["first", "second"]
 
 
+LOST = ["memory/ltm/elite.json", "memory/stm/app.json", "backlog/app.json", "recorder/2026-03.json", "quarantine.json"]
+"""A document of every family, at every depth."""
+
+
+@pytest.mark.parametrize("relative", LOST)
+def test_a_document_whose_file_is_gone_is_erased_from_what_it_is_read_from(profile: Profile, relative: str) -> None:
+    put(profile, relative, "first", PRIVATE)
+    put(profile, relative, "second")
+    (profile.root / relative).unlink()
+
+    assert list(documents_below(profile.root)) == [relative]
+    erased = erase(profile, TARGET)
+
+    assert (erased.rows, erased.changed, erased.residue, erased.complete) == (1, (relative,), (), True)
+    assert [item.text for item in profile.document(relative, Item).read().values] == ["first"]
+    assert holding(profile.root) == []
+
+
+@pytest.mark.parametrize("live", ["torn", "gone"])
+@pytest.mark.parametrize("relative", LOST)
+def test_an_erasure_is_not_done_while_a_torn_previous_version_holds_the_words(
+    profile: Profile, relative: str, live: str
+) -> None:
+    put(profile, relative, PRIVATE)
+    put(profile, relative, "second")
+    document, previous = profile.root / relative, profile.root / f"{relative}.bak"
+    previous.write_bytes(previous.read_bytes()[:-4])
+    document.write_bytes(b"{")
+    if live == "gone":
+        document.unlink()
+
+    erased = erase(profile, TARGET)
+
+    assert not erased.complete
+    assert str(previous) in [found.path for found in erased.residue]
+    assert f"{relative}.bak" not in erased.changed
+    previous.write_bytes(previous.read_bytes().replace(PRIVATE.encode(), b"another"))
+    assert erase(profile, TARGET).complete
+
+
+def test_a_conflict_copy_that_was_cleaned_leaves_nothing_behind_when_it_is_merged(profile: Profile) -> None:
+    put(profile, "memory/ltm/elite.json", "first", PRIVATE)
+    live = profile.root / "memory/ltm/elite.json"
+    shutil.copy(live, live.with_name("elite (1).json"))
+    erase(profile, TARGET)
+    (copy,) = cloud.conflict_copies(profile.root)
+
+    assert cloud.merge(profile, copy, key_of) == cloud.Merged(added=0, withheld=0)
+
+    assert list(documents_below(profile.root)) == ["tombstones.json", "memory/ltm/elite.json"]
+
+
 def test_a_backup_that_was_swept_is_still_sound_and_can_be_restored(profile: Profile) -> None:
     fill(profile)
     (name,) = backup.dailies(profile.root)
