@@ -25,12 +25,19 @@ from tests.support.crash import disks, kills, powerloss, writers
 from tests.support.crash.__main__ import mutants as look_at_mutants
 from tests.support.crash.battery import Report
 from tests.support.crash.checks import scratch
-from tests.support.crash.documents import OPERATIONS, STEPS, after_power_loss
+from tests.support.crash.documents import (
+    FIRST_STEPS,
+    OPERATIONS,
+    STEPS,
+    after_first_power_loss,
+    after_power_loss,
+)
 from tests.support.crash.shares import Share, take
 from tests.support.crash.whole import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
 
 JOBS = int(os.environ.get("PERSONA_TEST_JOBS", str(min(2, os.cpu_count() or 1))))
@@ -88,12 +95,18 @@ def _line_of(report: Report, seconds: float) -> Line:
 
 
 def power() -> list[Line]:
-    """Every state a power loss may leave, up to 400 after each event."""
+    """Every state a power loss may leave, up to 400 after each event: with the agent directory there, and without."""
+    return [
+        _power("power loss, model", [step for step, _ in STEPS], after_power_loss),
+        _power("power loss, model, from nothing", FIRST_STEPS, after_first_power_loss),
+    ]
+
+
+def _power(title: str, steps: Iterable[Callable[[Path], object]], verdict: Callable[[Path, int], str | None]) -> Line:
     root = scratch() / "agent"
     root.mkdir(mode=0o700)
-    events = powerloss.record([step for step, _ in STEPS], root)
-    found = powerloss.judge(events, root.parent, after_power_loss, cap=400)
-    return [Line("power loss, model", found.states, found.violations, f"{found.points} points")]
+    found = powerloss.judge(powerloss.record(steps, root), root.parent, verdict, cap=400)
+    return Line(title, found.states, found.violations, f"{found.points} points")
 
 
 def many_writers() -> list[Line]:

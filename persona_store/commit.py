@@ -1,7 +1,8 @@
 """One durable change of one file: either the new bytes are there for good, or the old ones are untouched.
 
 The order of the steps is the promise. The new bytes reach the disk under a name of their own before the old
-version gives way; the old version stays as ``.bak``; the directory reaches the disk before anybody is told.
+version gives way, and so does the way to a new file; the old version stays as ``.bak``; the directory reaches the
+disk before anybody is told.
 """
 
 from __future__ import annotations
@@ -52,12 +53,15 @@ def replace_file(
         files.write_all(descriptor, *pieces)
         files.mark(descriptor)
         files.sync_descriptor(descriptor)
+        if ancestors is not None:
+            # Before the rename: whoever finds the file need not ask whether the way to it is durable.
+            files.sync_ancestors(*ancestors)
         settle()
         if keep is not None:
             keep_version(directory, name, keep)
         directory.rename(temporary, name)
         renamed = True
-        _confirm(directory, name, ancestors)
+        _confirm(directory, name)
         return _stamp(descriptor)
     finally:
         _tidy(directory, None if renamed else temporary, descriptor)
@@ -71,11 +75,9 @@ def _stamp(descriptor: int) -> files.Stamp | None:
         return None
 
 
-def _confirm(directory: files.Directory, name: str, ancestors: tuple[Path, Sequence[str]] | None) -> None:
+def _confirm(directory: files.Directory, name: str) -> None:
     try:
         directory.sync()
-        if ancestors is not None:
-            files.sync_ancestors(*ancestors)
     except OSError as error:
         raise UncertainError(
             phrase(

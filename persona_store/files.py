@@ -40,6 +40,7 @@ _CREATE: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC | _BI
 _APPEND: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY
 _HAS_DIR_FD: Final = os.open in os.supports_dir_fd and os.rename in os.supports_dir_fd
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
+_NO_SYNC: Final = frozenset({errno.EINVAL, errno.EOPNOTSUPP, errno.EROFS})
 _TRIES: Final = 16
 _VECTOR: Final = 512
 _RENAME_PATIENCE: Final = 5.0
@@ -315,32 +316,55 @@ def _open_by_path(root: Path, parts: Sequence[str], *, create: bool) -> Director
     return Directory(root, parts, None)
 
 
-def _make_private(directory: Path) -> None:
+def _make_private(root: Path) -> None:
     missing = []
+    directory = root
     # A disk that says nothing says nothing of the top either.
     while directory != directory.parent and not os.path.isdir(directory):  # noqa: PTH112 - by attribute, for the fault shim
         missing.append(directory)
         directory = directory.parent
     for path in reversed(missing):
+        if path == root:
+            _sync_above(path)
         with contextlib.suppress(FileExistsError):
             os.mkdir(path, DIRECTORY_MODE)  # noqa: PTH102 - by attribute, for the fault shim
 
 
-def sync_ancestors(root: Path, parts: Sequence[str]) -> None:
-    """Make the directories that lead to a new file durable, from the innermost outwards.
+def _sync_above(root: Path) -> None:
+    """Make every directory above a root durable that may have been made for it, by this process or by another one.
 
-    Reaches two levels above ``root``, which are the ones this module may have made; a directory that may not be
-    opened was not made by us.
+    Called before the root itself is made: where there is a root, the way to it is durable, so that no later change
+    need ask. What belongs to another account was made by none of us.
+    """
+    for directory in root.parents:
+        if not _HAS_DIR_FD or os.stat(directory).st_uid != os.geteuid():  # noqa: PTH116 - by attribute
+            return
+        _sync_at(directory.parent)
+
+
+def sync_ancestors(root: Path, parts: Sequence[str]) -> None:
+    """Make the directories that lead to a new file durable, from the innermost outwards, up to the root's own name.
+
+    What lies above was made durable before the root was made.
     """
     chain = [root.joinpath(*parts[:depth]) for depth in range(len(parts), -1, -1)]
-    for directory in (*chain[1:], root.parent, root.parent.parent):
-        with contextlib.suppress(PermissionError):
-            descriptor = os.open(directory, os.O_RDONLY | _DIRECTORY | _CLOEXEC) if _HAS_DIR_FD else -1
-            if descriptor >= 0:
-                try:
-                    sync_descriptor(descriptor)
-                finally:
-                    close(descriptor)
+    for directory in (*chain[1:], root.parent):
+        if _HAS_DIR_FD:
+            _sync_at(directory)
+
+
+def _sync_at(path: Path) -> None:
+    """Make the names in a directory durable, unless it may not be opened, and so was not made by us."""
+    with contextlib.suppress(PermissionError):
+        descriptor = os.open(path, os.O_RDONLY | _DIRECTORY | _CLOEXEC)
+        try:
+            sync_descriptor(descriptor)
+        except OSError as error:
+            # Read-only images and some network shares do not know it.
+            if error.errno not in _NO_SYNC:
+                raise
+        finally:
+            close(descriptor)
 
 
 def close(descriptor: int) -> None:

@@ -10,11 +10,12 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from persona_hooks.errors import PersonaError
 from tests.support.crash import documents, powerloss, writers
-from tests.support.crash.battery import injure
+from tests.support.crash.battery import child, injure
+from tests.support.crash.effects import Plan, Shim
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,6 +56,46 @@ def power_loss(cap: int = 12) -> list[str]:
     root.mkdir(mode=0o700)
     events = powerloss.record([step for step, _ in documents.STEPS], root)
     return powerloss.judge(events, root.parent, documents.after_power_loss, cap=cap, stop_at=1).violations
+
+
+def power_loss_from_nothing(cap: int = 12) -> list[str]:
+    """Nor does it where everything down from the home directory's first own name had to be made."""
+    home = _home()
+    events = powerloss.record(documents.FIRST_STEPS, home)
+    return powerloss.judge(events, home.parent, documents.after_first_power_loss, cap=cap, stop_at=1).violations
+
+
+def power_loss_after_a_break(cap: int = 12) -> list[str]:
+    """Wherever the first change of all was broken off, the power takes nothing that a later one acknowledged."""
+    effects = _effects(documents.FIRST_STEPS[0])
+    found: list[str] = []
+    for at in (at for at, name in enumerate(effects) if name in {"mkdir", "fsync", "rename"}):
+        home = _home()
+        events = powerloss.record([documents.broken_off_then("kept")], home, Plan(at, "interrupt"))
+        found += powerloss.judge(events, home.parent, _kept, cap=cap, since=len(events) - 1).violations
+    return found
+
+
+def _home() -> Path:
+    home = scratch() / "home"
+    home.mkdir(mode=0o700)
+    return home
+
+
+def _effects(step: Callable[[Path], object]) -> list[str]:
+    home = _home()
+    shim = Shim(str(home))
+
+    def work() -> list[str]:
+        step(home)
+        return shim.log
+
+    return cast("list[str]", child(work, shim).value)
+
+
+def _kept(home: Path, _acknowledged: int) -> str | None:
+    held = documents.ids(home / ".pi" / "agent")
+    return None if "kept" in held else f"holds {held}"
 
 
 def _injured(name: str, *kinds: Fault, every: int = 1) -> list[str]:
@@ -168,6 +209,8 @@ CHECKS: dict[str, Callable[[], list[str]]] = {
     check.__name__: check
     for check in (
         power_loss,
+        power_loss_from_nothing,
+        power_loss_after_a_break,
         killed,
         refused,
         cut_short,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -176,6 +177,30 @@ def after_power_loss(root: Path, acknowledged: int) -> str | None:
     return None
 
 
+def _at_home(step: Callable[[Path], object]) -> Callable[[Path], object]:
+    return lambda home: step(home / ".pi" / "agent")
+
+
+FIRST_STEPS = tuple(_at_home(step) for step, _ in STEPS)
+"""`STEPS` for a home in which not even the directories above the profile are there."""
+
+
+def after_first_power_loss(home: Path, acknowledged: int) -> str | None:
+    """As `after_power_loss`, for `FIRST_STEPS`."""
+    return after_power_loss(home / ".pi" / "agent", acknowledged)
+
+
+def broken_off_then(identity: str) -> Callable[[Path], object]:
+    """A first change that may be broken off, and another one that is acknowledged."""
+
+    def run(home: Path) -> object:
+        with contextlib.suppress(KeyboardInterrupt):
+            _at_home(_once("broken off"))(home)
+        return _at_home(_once(identity))(home)
+
+    return run
+
+
 OPERATIONS = (
     Operation("first add", _nothing, _once("one"), ids),
     Operation("add", _add_two, _once("three"), ids),
@@ -186,4 +211,17 @@ OPERATIONS = (
     Operation("repair", _damage, _once("three"), _repair_look),
 )
 
-__all__ = ["OPERATIONS", "STEPS", "Item", "add", "adding", "after_power_loss", "ids", "profile", "store"]
+__all__ = [
+    "FIRST_STEPS",
+    "OPERATIONS",
+    "STEPS",
+    "Item",
+    "add",
+    "adding",
+    "after_first_power_loss",
+    "after_power_loss",
+    "broken_off_then",
+    "ids",
+    "profile",
+    "store",
+]

@@ -151,6 +151,31 @@ MUTANTS = (
         "            pass\n",
     ),
     Mutant(
+        "no durable way to the root",
+        "power_loss_from_nothing",
+        "files",
+        "            _sync_above(path)\n",
+        "            pass\n",
+    ),
+    Mutant(
+        "way to the root durable up to the agent directory",
+        "power_loss_from_nothing",
+        "files",
+        "    for directory in root.parents:\n",
+        "    for directory in root.parents[:1]:\n",
+    ),
+    Mutant(
+        "ancestors after the rename",
+        "power_loss_after_a_break",
+        "commit",
+        "            files.sync_ancestors(*ancestors)\n        settle()\n",
+        "            pass\n        settle()\n",
+        (
+            "        _confirm(directory, name)\n",
+            "        _confirm(directory, name)\n        ancestors and files.sync_ancestors(*ancestors)\n",
+        ),
+    ),
+    Mutant(
         "sequence goes back",
         "repaired",
         "transaction",

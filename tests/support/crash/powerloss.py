@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast
 
 from tests.support.crash.battery import child
-from tests.support.crash.effects import Effect, Shim
+from tests.support.crash.effects import Effect, Plan, Shim
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -129,8 +129,11 @@ class Recorder:
         self.events.append(("del", directory, name))
 
 
-def record(steps: Iterable[Callable[[Path], object]], root: Path) -> list[Event]:
-    """Run steps in a child process below an empty directory; each is followed by an ``ack`` event."""
+def record(steps: Iterable[Callable[[Path], object]], root: Path, plan: Plan | None = None) -> list[Event]:
+    """Run steps in a child process below an empty directory; each is followed by an ``ack`` event.
+
+    A ``plan`` injures one effect; the steps must bear it.
+    """
     todo = list(steps)
     recorder = Recorder(str(root))
 
@@ -146,7 +149,7 @@ def record(steps: Iterable[Callable[[Path], object]], root: Path) -> list[Event]
             recorder.acknowledge()
         return recorder.events
 
-    outcome = child(work, Shim(str(root), observe=observe))
+    outcome = child(work, Shim(str(root), plan, observe))
     assert outcome.word == "acknowledged", outcome.detail
     return cast("list[Event]", outcome.value)
 
@@ -287,6 +290,7 @@ def judge(
     cap: int = 400,
     seed: int = 0,
     stop_at: int = 0,
+    since: int = 0,
 ) -> Findings:
     """Cut the power after every event and judge each state.
 
@@ -297,11 +301,14 @@ def judge(
         cap: States tried after each event.
         seed: For the random choice beyond the cap.
         stop_at: Give up after so many violations; 0 means never.
+        since: The first event to cut after.
     """
     found = Findings()
     disk, chance, seen = Disk(), random.Random(seed), set[tuple[int, int]]()
     for at, event in enumerate(events):
         disk.apply(event)
+        if at < since:
+            continue
         found.points += 1
         for state in states(disk, cap, chance):
             key = (disk.acknowledged, shape(state))
