@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from dataclasses import dataclass, replace
@@ -9,19 +10,20 @@ from typing import TYPE_CHECKING, Literal
 
 from persona_hooks.errors import CorruptError, PersonaError, UnsupportedVersionError
 from persona_hooks.speech import phrase
-from persona_store import cloud, diagnostics, files, foreign_lock, holders, jsontext, recovery, syncfiles
+from persona_store import cloud, diagnostics, files, foreign_lock, holders, recovery
 from persona_store.document import Document
 from persona_store.layout import documents_below, files_below, quarantine_below, shown
-from persona_store.locks import LOCKS, LockName, Rank
+from persona_store.locks import LOCKS
 from persona_store.oserrors import storage_errors
 from persona_store.rows import RawCodec
 from persona_store.tombstones import Tombstones
-from persona_store.transaction import instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from persona_store.jsontext import JsonValue
+    from persona_store.rows import Snapshot
     from persona_store.transaction import Profile
 
 Weight = Literal["note", "warning", "error"]
@@ -69,7 +71,10 @@ def _printable(advice: str) -> str:
 def _modes(root: Path) -> Iterator[Finding]:
     for directory, _, names in os.walk(root):
         for path in (root / directory, *(root / directory / name for name in names)):
-            status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute
+            try:
+                status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute
+            except FileNotFoundError:
+                continue  # a writer renamed it since it was listed
             if stat.S_ISLNK(status.st_mode):
                 yield Finding(
                     "link", "error", _short(root, path), phrase("a link is never followed here; put the file itself")
@@ -83,35 +88,53 @@ def _documents(profile: Profile) -> Iterator[Finding]:
         document = Document(profile.root, relative, RawCodec())
         try:
             snapshot = document.read()
+            older = _older(document, snapshot)
         except UnsupportedVersionError:
             yield Finding(
                 "newer_version", "warning", relative, phrase("a newer release wrote it; upgrade to change it")
             )
         except CorruptError:
-            yield Finding(
-                "corrupt", "error", relative, phrase("neither it nor its .bak can be read; restore a backup, or reset")
+            advice = phrase(
+                "neither it nor its .bak can be read; bring a backup back (`persona restore`), or move both files away "
+                "to begin anew"
             )
+            yield Finding("corrupt", "error", relative, advice)
         except PersonaError as error:
             yield Finding(error.reason, "error", relative, error.message)
         else:
-            if snapshot.damage is not None:
-                advice = phrase("served from its .bak; the next change repairs it, the last change may be lost")
-                yield Finding("damaged", "error", relative, advice)
-            if snapshot.invalid:
-                yield Finding(
-                    "unreadable_rows",
-                    "warning",
-                    relative,
-                    phrase("{number} rows are kept, not used", number=snapshot.invalid),
-                )
-            holder = foreign_lock.holder_of(document.path)
-            if holder is not None:
-                yield Finding(
-                    "original_release",
-                    "warning",
-                    relative,
-                    phrase("held by {holder}; use one release at a time", holder=holder),
-                )
+            yield from older
+            yield from _readable(document, snapshot)
+
+
+def _older(document: Document[dict[str, JsonValue]], snapshot: Snapshot[dict[str, JsonValue]]) -> list[Finding]:
+    with storage_errors(document.path):
+        directory = document.open()
+        with directory or contextlib.nullcontext():
+            if directory is None or not recovery.is_older_than_previous(document, directory, snapshot):
+                return []
+            if not document.is_current(directory, snapshot):
+                return []  # both were replaced meanwhile
+    advice = phrase(
+        "older than its own .bak, and so it is read but not changed; move {name} away to go on from the newer one, or "
+        "{backup} to keep this one",
+        name=document.name,
+        backup=document.backup_name,
+    )
+    return [Finding("backup_newer", "error", document.relative, advice)]
+
+
+def _readable(document: Document[dict[str, JsonValue]], snapshot: Snapshot[dict[str, JsonValue]]) -> Iterator[Finding]:
+    relative = document.relative
+    if snapshot.damage is not None:
+        advice = phrase("served from its .bak; the next change repairs it, the last change may be lost")
+        yield Finding("damaged", "error", relative, advice)
+    if snapshot.invalid:
+        advice = phrase("{number} rows are kept, not used", number=snapshot.invalid)
+        yield Finding("unreadable_rows", "warning", relative, advice)
+    holder = foreign_lock.holder_of(document.path)
+    if holder is not None:
+        advice = phrase("held by {holder}; use one release at a time", holder=holder)
+        yield Finding("original_release", "warning", relative, advice)
 
 
 def _leftovers(root: Path) -> Iterator[Finding]:
@@ -131,18 +154,19 @@ def _holders(root: Path) -> Iterator[Finding]:
             continue
         verdict, holder = holders.judge(_head(root, relative), me, held_here=False)
         if verdict == "foreign":
-            yield Finding(
-                "foreign_lock",
-                "error",
-                relative,
-                phrase("held by {holder}; if that is gone, free the lock", holder=holder),
+            advice = phrase(
+                "held by {holder}; delete {path} once nobody uses the profile", holder=holder, path=root / relative
             )
+            yield Finding("foreign_lock", "error", relative, advice)
 
 
 def _head(root: Path, relative: str) -> bytes:
     *parts, name = relative.split("/")
-    with files.open_directory(root, parts) as directory:
-        return directory.read_head(name, holders.MAX_READ)
+    try:
+        with files.open_directory(root, parts) as directory:
+            return directory.read_head(name, holders.MAX_READ)
+    except FileNotFoundError:
+        return b""  # it went since it was listed
 
 
 def _cloud(root: Path) -> Iterator[Finding]:
@@ -166,7 +190,7 @@ def _erasures(profile: Profile) -> Iterator[Finding]:
                 "erase_unfinished",
                 "error",
                 "",
-                phrase("{number} erasures stopped early; erase again", number=tombstones.unswept()),
+                phrase("an erasure stopped early; it is finished at the next quiet moment, or by erasing again"),
             )
         tombstones.stands("")
     except PersonaError as error:
@@ -175,34 +199,25 @@ def _erasures(profile: Profile) -> Iterator[Finding]:
 
 def _history(root: Path) -> Iterator[Finding]:
     for note in diagnostics.history(root)[-20:]:
-        yield Finding(f"history_{note.word}", "note", note.path, phrase("put right at {at}", at=note.at))
+        yield Finding(f"history_{note.word}", "note", note.path, _told(note))
+
+
+def _told(note: diagnostics.Note) -> str:
+    """Say what a note is about: only some of them are of something that was put right."""
+    match note.word.partition("_"):
+        case ("recovered", _, _):
+            return phrase("carried on from its .bak at {at}; the change before may be lost", at=note.at)
+        case ("corrupt", _, _):
+            return phrase("neither it nor its .bak could be read at {at}; nothing was changed", at=note.at)
+        case ("backup", _, "newer"):
+            return phrase("older than its own .bak at {at}; nothing was changed", at=note.at)
+        case ("lock", _, "recovered" | "malformed"):
+            return phrase("left by a process that ended; taken over at {at}", at=note.at)
+        case ("lock", _, "release"):
+            return phrase("not unlocked at {at}; closing it freed it", at=note.at)
+        case _:
+            return phrase("noted at {at}", at=note.at)
 
 
 def _short(root: Path, path: Path) -> str:
     return os.path.relpath(path, root)
-
-
-def reset(profile: Profile, relative: str) -> list[str]:
-    """Give up an unusable document: keep it and its previous version in quarantine, and let it begin empty.
-
-    Returns:
-        The names the two are kept under.
-
-    Raises:
-        CorruptError: Quarantine is full.
-    """
-    document = Document(profile.root, relative, RawCodec())
-    rank = Rank.TRANSACTION if document.family == "memory" else Rank.STORE
-    lock = LockName(rank, document.family, "memory" if rank is Rank.TRANSACTION else relative)
-    now = profile.now()
-    # Milliseconds lie past every sequence the lost versions may have had.
-    empty = jsontext.join(instant(now), int(now.timestamp() * 1000), [])
-    with (
-        profile.locks.hold(lock),
-        storage_errors(document.path),
-        files.open_directory(profile.root, document.parts) as directory,
-    ):
-        kept = [recovery.quarantine(directory, name) for name in (document.name, document.backup_name)]
-        directory.unlink(document.backup_name)
-        syncfiles.put(directory, document.name, empty)
-    return [name for name in kept if name is not None]

@@ -37,8 +37,7 @@ def before_write(
         return
     if not snapshot.exists or document.is_own(snapshot):
         return
-    kept = sequence_in(directory, document.backup_name)
-    if kept is not None and kept > snapshot.sequence:
+    if is_older_than_previous(document, directory, snapshot):
         report("backup_newer", document.path)
         raise CorruptError(
             phrase(
@@ -48,6 +47,12 @@ def before_write(
             reason="backup_newer",
             path=str(document.path),
         )
+
+
+def is_older_than_previous(document: Document[T], directory: files.Directory, snapshot: Snapshot[T]) -> bool:
+    """Whether the live version comes before the one kept as its previous, as when somebody put an old file back."""
+    kept = sequence_in(directory, document.backup_name)
+    return snapshot.exists and kept is not None and kept > snapshot.sequence
 
 
 def sequence_in(directory: files.Directory, name: str) -> int | None:

@@ -9,7 +9,7 @@ import pytest
 
 from persona_hooks.errors import CorruptError
 from persona_store import diagnostics, doctor, jsontext
-from tests.support.crash.documents import NOW, Item, add, ids, profile, store
+from tests.support.crash.documents import NOW, Item, add, ids, store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,17 +147,6 @@ def test_two_damaged_versions_are_refused_until_a_person_decides(root: Path, *, 
     assert copies == ([b"torn", b"torn as well"] if write else [])
 
 
-def test_the_doctor_can_give_a_document_up_and_keeps_everything(root: Path) -> None:
-    live(root).write_bytes(b"torn")
-    previous(root).write_bytes(b"torn as well")
-
-    names = doctor.reset(profile(root), "memory/ltm/elite.json")
-
-    assert names == ["elite.json.corrupt-0", "elite.json.bak.corrupt-0"]
-    assert ids(root) == []
-    assert add(root, "new") > int(NOW.timestamp() * 1000)
-
-
 def test_a_file_older_than_its_own_previous_version_is_not_written_over(root: Path) -> None:
     newer = json.loads(previous(root).read_bytes()) | {"sequence": 50}
     previous(root).write_text(json.dumps(newer, indent=2) + "\n")
@@ -200,27 +189,6 @@ def test_names_of_prototypes_are_plain_data(root: Path) -> None:
     add(root, "four")
 
     assert store(root)[1].read().rows[0].raw == row
-
-
-def test_an_empty_profile_has_nothing_to_find(tmp_path: Path) -> None:
-    assert doctor.examine(profile(tmp_path)) == []
-    assert not (tmp_path / "persona-mind").exists()
-
-
-def test_a_healthy_profile_has_nothing_to_find(root: Path) -> None:
-    assert doctor.examine(profile(root)) == []
-
-
-def test_the_doctor_finds_open_modes_and_names_that_are_no_text(root: Path) -> None:
-    live(root).chmod(0o644)
-    odd = bytes(live(root).parent) + b"/\xff\xfe.json"
-    with open(odd, "wb"):  # noqa: PTH123 - a name in bytes
-        pass
-
-    findings = doctor.examine(profile(root))
-
-    assert "readable_by_others" in {finding.word for finding in findings}
-    json.dumps([finding.path for finding in findings])
 
 
 def test_diagnostics_stay_small(tmp_path: Path) -> None:

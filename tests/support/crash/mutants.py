@@ -50,12 +50,9 @@ MUTANTS = (
         "rename before fsync",
         "power_loss",
         "commit",
-        "        files.sync_descriptor(descriptor)\n        settle()\n"
-        "        if keep is not None:\n            keep_version(directory, name, keep)\n"
-        "        directory.rename(temporary, name)\n        renamed = True\n",
-        "        settle()\n        if keep is not None:\n            keep_version(directory, name, keep)\n"
-        "        directory.rename(temporary, name)\n        renamed = True\n"
-        "        files.sync_descriptor(descriptor)\n",
+        "        files.sync_descriptor(descriptor)\n        if ancestors",
+        "        if ancestors",
+        ("        renamed = True\n", "        renamed = True\n        files.sync_descriptor(descriptor)\n"),
     ),
     Mutant(
         "in place",
