@@ -7,10 +7,10 @@ older versions. Erasing again finishes what was interrupted.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 from persona_hooks.errors import CorruptError, InvalidError, UnsupportedVersionError
 from persona_hooks.speech import phrase
@@ -20,7 +20,8 @@ from persona_store.layout import PREVIOUS, documents_below, files_below, quarant
 from persona_store.locks import DEFAULT_TIMEOUT, LOCKS, LockName, Rank
 from persona_store.oserrors import partly, storage_errors
 from persona_store.rows import RawCodec, Row
-from persona_store.tombstones import LONG_ENOUGH, Tombstones
+from persona_store.same_words import SameWords, any_in_bytes
+from persona_store.tombstones import Tombstones
 from persona_store.transaction import instant
 
 if TYPE_CHECKING:
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from persona_store.jsontext import JsonValue
     from persona_store.rows import Snapshot
     from persona_store.transaction import Profile
-
-_WORDS: Final = ("text", "note", "source")
-"""The fields whose whole value a shorter text has to be: elsewhere it may be a kind, a state or somebody's tag."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +53,14 @@ class Target:
             raise InvalidError(phrase("there is no text to erase"), field="texts")
 
     def in_value(self, value: JsonValue, field: str = "text") -> bool:
-        """Whether plain data holds one of the texts, whatever its case and spacing.
+        """Whether plain data holds one of the texts, whatever its capitals, white space and spelling of accents.
 
         Args:
             value: The data.
             field: The name of the field that it is the value of.
         """
         if isinstance(value, str):
-            return any(_holds(_plain(value), _plain(text), field) for text in self.texts)
+            return any(one.in_value(value, field) for one in self._sought)
         if isinstance(value, dict):
             return any(self.in_value(name, "") or self.in_value(item, name) for name, item in value.items())
         return isinstance(value, list) and any(self.in_value(item, "") for item in value)
@@ -75,8 +73,12 @@ class Target:
         return stone is None or stone in self.keys
 
     def in_bytes(self, data: bytes) -> bool:
-        """Whether raw bytes hold one of the texts as it is, or as JSON writes it; a short one as a field's value."""
-        return any(form in data for text in self.texts for form in _forms(text))
+        """Whether raw bytes hold one of the texts, as `in_value` does; a short one as a field's value."""
+        return any_in_bytes(self._sought, data)
+
+    @cached_property
+    def _sought(self) -> tuple[SameWords, ...]:
+        return tuple(map(SameWords.of, self.texts))
 
 
 class Place(Protocol):
@@ -332,21 +334,3 @@ def _unread_holds(path: Path, target: Target) -> bool:
     return _file_holds(path, target, absent=not os.path.lexists(previous)) or _file_holds(
         previous, target, absent=False
     )
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold()
-
-
-def _holds(value: str, text: str, field: str) -> bool:
-    return text in value if len(text) >= LONG_ENOUGH else value == text and field in _WORDS
-
-
-def _forms(text: str) -> set[bytes]:
-    stripped = text.strip()
-    forms = {json.dumps(stripped), json.dumps(stripped, ensure_ascii=False)}
-    if len(stripped) >= LONG_ENOUGH:
-        forms = {stripped, *(form[1:-1] for form in forms)}
-    else:
-        forms = {f'"{field}":{space}{form}' for field in _WORDS for space in ("", " ") for form in forms}
-    return {form.encode("utf-8", "surrogatepass") for form in forms}
