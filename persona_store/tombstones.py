@@ -102,9 +102,12 @@ class Tombstones:
             self.document, lambda there: [row for row in there.rows if row.value is None or row.value.id != gone]
         ).changed
 
-    def unswept(self) -> int:
-        """How many erasures were interrupted before every place was swept."""
-        return sum(not stone.swept for stone in self.document.read().values)
+    def unswept(self) -> bool:
+        """Whether an erasure was interrupted before every place was swept; how many is not told by their tombstones.
+
+        One erasure puts up several: for each spelling of its words, and for each id.
+        """
+        return any(not stone.swept for stone in self.document.read().values)
 
     @staticmethod
     def _hash(key: str, secret: bytes) -> str:
