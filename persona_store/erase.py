@@ -148,7 +148,7 @@ def erase(
         changed = list(swept.changed)
         with profile.transaction(check, timeout) as transaction:
             changed += _sweep_copies(profile.root, target)
-            for place in (*profile.places, *places):
+            for place in places:
                 changed += [os.fspath(path) for path in place.erase(target)]
         changed += _scrub_previous(profile, target, changed, (check, timeout))
         complete = not any(_unread_holds(profile.root / relative, target) for relative in swept.unread)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from persona_store.document import Codec, Damage, Row
-    from persona_store.erase import Place
     from persona_store.locks import Hold
 
 T = TypeVar("T")
@@ -97,8 +96,6 @@ class Profile:
         self.locks = Locks(root, self._found)
         self._documents: dict[str, object] = {}
         self._notes: list[diagnostics.Note] = []
-        self.places: list[Place] = []
-        """What else may hold text and is swept by every erasure; a faculty adds its own when it starts."""
 
     def document(self, relative: str, model: type[ModelT]) -> Document[ModelT]:
         """Return the document at a path below the root, such as ``memory/ltm/elite.json``.

@@ -218,8 +218,6 @@ def test_a_place_of_a_faculty_is_swept_too(profile: Profile, tmp_path: Path) -> 
     put(profile, "memory/ltm/elite.json", PRIVATE)
 
     assert str(tmp_path / "receipts.json") in erase(profile, TARGET, places=[Receipts()]).changed
-    profile.places.append(Receipts())
-    assert str(tmp_path / "receipts.json") in erase(profile, TARGET).changed
 
 
 def test_a_tombstone_says_no_until_its_person_insists(profile: Profile) -> None:
