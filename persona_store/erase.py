@@ -127,7 +127,7 @@ def erase(
     Args:
         profile: Whose documents, previous versions, quarantine and backups are swept.
         target: What goes.
-        places: What else of ours may hold it, beside the profile's own ``places``.
+        places: What else of ours may hold it.
         outside: Directories and files that are not ours, searched for the report only.
         check: As for `Profile.transaction`.
         timeout: Seconds to wait for each lock.
