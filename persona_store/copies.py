@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MANIFEST: Final = "manifest.json"
+"""The file of a backup that names all others and their hashes."""
 MAX_SEARCHED: Final = 256 * 1024 * 1024
 """Bytes of a file that are searched."""
 _TEMPORARY: Final = re.compile(r"\.(.+)\.tmp-[0-9a-f]{32}")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from persona_store.document import Document, Row, Snapshot
     from persona_store.transaction import Profile, Transaction
 
-_KEY_BYTES: Final = 32
+KEY_BYTES: Final = 32
 LONG_ENOUGH: Final = 12
 """A text of so many characters is told wherever it stands: a shorter one may be a kind, a state or somebody's tag."""
 
@@ -117,10 +117,10 @@ class Tombstones:
         root = self._profile.root
         with storage_errors(root / KEY), files.open_directory(root, [], create=create) as directory:
             try:
-                secret, _ = directory.read(KEY, _KEY_BYTES)
+                secret, _ = directory.read(KEY, KEY_BYTES)
             except (FileNotFoundError, files.OversizeError):
                 secret = b""
-            if len(secret) == _KEY_BYTES:
+            if len(secret) == KEY_BYTES:
                 return secret
             if not create or secret or self.document.read().values:
                 raise CorruptError(
@@ -135,7 +135,7 @@ class Tombstones:
 
     def _make(self, directory: files.Directory) -> bytes:
         commit.sweep(directory, KEY)
-        secret = secrets.token_bytes(_KEY_BYTES)
+        secret = secrets.token_bytes(KEY_BYTES)
         commit.replace_file(
             directory, KEY, [secret], settle=lambda: None, keep=None, ancestors=(self._profile.root, [])
         )

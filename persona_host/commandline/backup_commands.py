@@ -10,7 +10,7 @@ import click
 
 from persona_hooks.cards import Card
 from persona_hooks.errors import NotFoundError
-from persona_hooks.speech import say, say_n
+from persona_hooks.speech import say, worded
 from persona_host.commandline.confirming import confirmed
 from persona_host.commandline.options import CONTEXT, common, json_option, plain_option
 from persona_host.oneshot import opened, printed
@@ -72,7 +72,7 @@ def restore_command(place: Place, /, path: str, *, yes: bool, newer: bool, as_js
     with opened(place, english=as_json) as (runtime, _):
         answer = _perform(runtime, "profile.restore", arguments)
         if answer.details.get("reason") == "unconfirmed" and sys.stdin.isatty() and not as_json:
-            if confirmed(put_back(answer.details["files"], answer.details["made"]), say("Restore it?"), plain=plain):
+            if confirmed(worded(answer.details["would"]), say("Restore it?"), plain=plain):
                 answer = _perform(runtime, "profile.restore", {**arguments, "yes": True})
             else:
                 answer = answer._replace(card=Card(say("Nothing was changed."), level="warning"))
@@ -82,16 +82,6 @@ def restore_command(place: Place, /, path: str, *, yes: bool, newer: bool, as_js
                 card=Card(say("There is no backup at {path}.", path=path), (), (), "warning", hint)
             )
     return printed(answer, as_json=as_json, plain=plain)
-
-
-def put_back(files: int, made: str) -> str:
-    """Return what restoring would do, in words."""
-    return say_n(
-        "This would put {number} file back as it was at {made}; what it replaces is kept.",
-        "This would put {number} files back as they were at {made}; what it replaces is kept.",
-        files,
-        made=made,
-    )
 
 
 def _perform(runtime: Runtime, verb: str, arguments: dict[str, Any]) -> Answer:

@@ -41,12 +41,30 @@ class Erasure(Outcome):
     finished: int = 0
 
 
+class Faulty(Outcome):
+    """A document that was damaged when a backup was made.
+
+    Attributes:
+        fault: ``previous``: the backup brings its previous version back; ``unreadable``: it brings nothing of it back;
+            ``newer``: a newer release wrote it, and brings it back.
+    """
+
+    document: str
+    fault: Literal["previous", "unreadable", "newer"]
+
+
 class BackedUp(Outcome):
-    """A backup was made."""
+    """A backup was made.
+
+    Attributes:
+        files: How many files it holds.
+        damaged: What of the profile is damaged; it was copied as it lies.
+    """
 
     changed: Literal["yes"] = "yes"
     path: str
     files: int
+    damaged: tuple[Faulty, ...] = ()
 
 
 class Shelved(Outcome):
@@ -68,13 +86,26 @@ class BackupsListed(Outcome):
     backups: tuple[Shelved, ...]
 
 
+class LeftAsItWas(Outcome):
+    """A document that could not be brought back.
+
+    Attributes:
+        reason: Why, in one word, such as ``busy`` or ``fingerprint`` for one that changed meanwhile.
+    """
+
+    document: str
+    reason: str
+
+
 class BroughtBack(Outcome):
     """A backup was restored.
 
     Attributes:
         documents: The documents that changed.
         withheld: How many rows stayed out, since they were erased.
-        untouched: Documents that the backup does not know; they are as they were.
+        untouched: Documents that the backup does not know, or cannot bring back; they are as they were.
+        left: Documents that could not be brought back, though the backup holds them.
+        damaged: Documents that were damaged when the backup was made.
         kept: The backup of what was replaced; None where there was nothing.
     """
 
@@ -82,6 +113,8 @@ class BroughtBack(Outcome):
     documents: tuple[str, ...]
     withheld: int
     untouched: tuple[str, ...]
+    left: tuple[LeftAsItWas, ...] = ()
+    damaged: tuple[Faulty, ...] = ()
     kept: str | None = None
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from persona_hooks.errors import NotFoundError, PersonaError, RefusedError
+from persona_hooks.errors import UNCHANGED, NotFoundError, PersonaError, RefusedError
 from persona_hooks.speech import phrase, phrase_n
 from persona_mind.kernel.erased import Erased
 from persona_mind.kernel.identity import key, semantic
 from persona_mind.kernel.wording import local
-from persona_mind.safekeeping.outcomes import Shelved, TakenIn
+from persona_mind.safekeeping.outcomes import BackedUp, BroughtBack, Faulty, LeftAsItWas, Shelved, TakenIn
+from persona_store.layout import shown
 from persona_store.oserrors import partly
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from persona_mind.kernel.access import Permit
     from persona_mind.safekeeping.erasing import Erasing
-    from persona_store.backup import Restored
+    from persona_store.backup import Fault
+    from persona_store.restoration import Plan
     from persona_store.transaction import Profile
 
 BEHIND: Final = 5.0
@@ -36,8 +38,8 @@ class Shelf:
 
     profile: Profile
 
-    def make(self, target: Path, permit: Permit) -> int:
-        """Make a backup and return how many files it holds.
+    def make(self, target: Path, permit: Permit) -> BackedUp:
+        """Make a backup; return how many files it holds, and what of the profile was damaged.
 
         Raises:
             RefusedError: Something of that name exists.
@@ -46,7 +48,8 @@ class Shelf:
 
         made = backup.backup(self.profile, target, check=permit)
         with partly():
-            return len(backup.verify(made))
+            found = backup.faults(made)
+            return BackedUp(path=str(made), files=len(backup.verify(made)), damaged=_faulty(found))
 
     @property
     def folder(self) -> Path:
@@ -61,14 +64,15 @@ class Shelf:
 
         return [_shelved(self.folder / name) for name in backup.shelved(self.profile.root)]
 
-    def restore(self, source: Path, permit: Permit, *, yes: bool, newer: bool) -> tuple[Restored, Path | None]:
-        """Bring a backup back; return what came of it, and the backup of what it replaced.
+    def restore(self, source: Path, permit: Permit, *, yes: bool, newer: bool) -> BroughtBack:
+        """Bring a backup back, and keep what it replaces.
 
         Raises:
             CorruptError, NotFoundError: There is no sound backup there.
             RefusedError: It would take back later changes, or nobody said yes; nothing was changed.
+            StorageError, UncertainError: The disk refused a document; all others were tried.
         """
-        from persona_store import backup  # noqa: PLC0415 - as in make
+        from persona_store import restoration  # noqa: PLC0415 - as in make
 
         if not os.path.lexists(source):
             raise NotFoundError(
@@ -78,30 +82,30 @@ class Shelf:
                 ),
                 field="path",
             )
-        differing, made = backup.differing(self.profile, source, Erased(self.profile).stone_in), backup.made(source)
-        if not differing and not yes:
-            return backup.Restored((), 0, ()), None
-        later = backup.newer(self.profile, source)
-        if later and not newer:
-            raise _later(later, made)
+
+        def agreed(plan: Plan) -> None:
+            if plan.newer and not newer:
+                raise _later(plan)
+            if plan.differing and not yes:
+                raise _unconfirmed(plan)
+
+        stone_of = Erased(self.profile).stone_in
         if not yes:
-            raise RefusedError(
-                phrase(
-                    "{what} Nothing was changed. Say `--yes` to do it.",
-                    what=phrase_n(
-                        "This would put {number} file back as it was at {made}; what it replaces is kept.",
-                        "This would put {number} files back as they were at {made}; what it replaces is kept.",
-                        len(differing),
-                        made=local(made),
-                    ),
-                ),
-                reason="unconfirmed",
-                made=made,
-                files=len(differing),
-            )
-        kept = backup.replaced(self.profile, check=permit)
-        with partly() if kept is not None else nullcontext():
-            return backup.restore(self.profile, source, Erased(self.profile).stone_in, check=permit), kept
+            # Nothing is done without it, so nobody has to wait.
+            plan = restoration.planned(self.profile, source, stone_of)
+            agreed(plan)
+            return BroughtBack(path=str(source), documents=(), withheld=0, untouched=(), damaged=_faulty(plan.faults))
+        done = restoration.restore(self.profile, source, stone_of, agreed=agreed, check=permit)
+        return BroughtBack(
+            changed="yes" if done.documents else "no",
+            path=str(source),
+            documents=done.documents,
+            withheld=done.withheld,
+            untouched=done.untouched,
+            left=tuple(LeftAsItWas(document=shown(one.document), reason=one.error.reason) for one in done.left),
+            damaged=_faulty(done.faults),
+            kept=done.kept.name if done.kept is not None else None,
+        )
 
     def merge(self, permit: Permit) -> list[TakenIn]:
         """Take every conflict copy in; what was erased stays out."""
@@ -188,18 +192,38 @@ def _identity(row: Mapping[str, Any]) -> str | None:
     return f"{semantic(key('backlog', text, tags))}{row.get('persona')}{row.get('createdAt')}"
 
 
-def _later(later: list[str], made: str) -> RefusedError:
-    listed = ", ".join(later[:_NAMED])
-    if len(later) > _NAMED:
-        listed = phrase("{listed} and {number} more", listed=listed, number=len(later) - _NAMED)
+def _faulty(faults: Mapping[str, Fault]) -> tuple[Faulty, ...]:
+    return tuple(Faulty(document=shown(name), fault=fault) for name, fault in sorted(faults.items()))
+
+
+def _unconfirmed(plan: Plan) -> RefusedError:
+    would = phrase_n(
+        "This would put {number} file back as it was at {made}; what it replaces is kept.",
+        "This would put {number} files back as they were at {made}; what it replaces is kept.",
+        len(plan.differing),
+        made=local(plan.made),
+    )
+    return RefusedError(
+        phrase("{what} Say `--yes` to do it; {unchanged}.", what=would, unchanged=UNCHANGED),
+        reason="unconfirmed",
+        made=plan.made,
+        files=len(plan.differing),
+        would=would,
+    )
+
+
+def _later(plan: Plan) -> RefusedError:
+    listed = ", ".join(plan.newer[:_NAMED])
+    if len(plan.newer) > _NAMED:
+        listed = phrase("{listed} and {number} more", listed=listed, number=len(plan.newer) - _NAMED)
     return RefusedError(
         phrase(
             "Memories changed after this backup was made at {made}: {listed}. Nothing was restored. "
             "Say `--newer` to replace them, too; what is replaced is kept.",
-            made=local(made),
+            made=local(plan.made),
             listed=listed,
         ),
         reason="newer",
-        documents=later,
-        made=made,
+        documents=list(plan.newer),
+        made=plan.made,
     )

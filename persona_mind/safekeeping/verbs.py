@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.errors import NotFoundError, RefusedError
+from persona_hooks.errors import NotFoundError, PersonaError, RefusedError
 from persona_hooks.speech import phrase
 from persona_hooks.verbs import PEOPLE, NoParams, Verb
 from persona_mind.kernel.paths import named_path
@@ -114,7 +114,7 @@ class SafekeepingVerbs:
         _require_person(call)
         name = params.path or f"persona-mind-backup-{self.shelf.profile.now().date().isoformat()}"
         target = named_path(call, self.host.home, name)
-        return BackedUp(path=str(target), files=self.shelf.make(target, permit))
+        return self.shelf.make(target, permit)
 
     def backups(self, call: Call, _: NoParams) -> BackupsListed:
         """List the backups inside the profile."""
@@ -126,19 +126,21 @@ class SafekeepingVerbs:
         _scope, permit = self.access.enter(call)
         _require_person(call)
         source = self._source(call, params.path)
-        done, kept = self.shelf.restore(source, permit, yes=params.yes, newer=params.newer)
+        try:
+            done = self.shelf.restore(source, permit, yes=params.yes, newer=params.newer)
+        except PersonaError as error:
+            if error.changed != "no":
+                self._renewed(call.session)
+            raise
         if done.documents:
-            self.erasing.forget(frozenset())
-            self.notes.release(call.session)
-            self.changed(call.session)
-        return BroughtBack(
-            changed="yes" if done.documents else "no",
-            path=str(source),
-            documents=done.documents,
-            withheld=done.withheld,
-            untouched=done.untouched,
-            kept=kept.name if kept is not None else None,
-        )
+            self._renewed(call.session)
+        return done
+
+    def _renewed(self, session: Session) -> None:
+        """Let go of what is kept in memory of documents that were replaced."""
+        self.erasing.forget(frozenset())
+        self.notes.release(session)
+        self.changed(session)
 
     def merge(self, call: Call, _: NoParams) -> Merged:
         """Take conflict copies in."""

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
         BackupsListed,
         BroughtBack,
         Erasure,
+        Faulty,
         Left,
+        LeftAsItWas,
         Merged,
         TakenIn,
     )
@@ -63,12 +65,12 @@ def _erased(outcome: Erasure) -> str:
 
 
 def backed_up(outcome: BackedUp) -> Card:
-    """Say where the backup lies, and that it is not encrypted."""
+    """Say where the backup lies, that it is not encrypted, and what of the profile was damaged."""
     return Card(
         title=say("Backed up {files}.", files=_files(outcome.files)),
-        body=(one_line(outcome.path),),
+        body=(one_line(outcome.path), *_some([_faulty(one) for one in outcome.damaged])),
         detail=(say("Only you can read it, but it is not encrypted. What is erased later stays in it."),),
-        level="success",
+        level="warning" if outcome.damaged else "success",
         hint=say("`persona restore DIR` brings it back."),
     )
 
@@ -94,22 +96,63 @@ def listed(outcome: BackupsListed) -> Card:
 
 
 def brought_back(outcome: BroughtBack) -> Card:
-    """Say what came back, what stayed out and where the replaced state is kept."""
+    """Say what came back, what did not and why, what stayed out, and where the replaced state is kept."""
     out = say_n("{number} row stayed out: erased since.", "{number} rows stayed out: erased since.", outcome.withheld)
     untouched = say("As they were, since the backup does not know them: {number}.", number=len(outcome.untouched))
-    title = say("Everything is already as the backup holds it.")
-    if outcome.documents:
-        title = say_n("Restored {number} document.", "Restored {number} documents.", len(outcome.documents))
     return Card(
-        title=title,
-        body=_some(outcome.documents),
+        title=_restored(outcome),
+        body=(
+            *_some(outcome.documents),
+            *_some([_left(one) for one in outcome.left]),
+            *_some([_faulty(one) for one in outcome.damaged]),
+        ),
         detail=lines(
             out if outcome.withheld else "",
             untouched if outcome.untouched else "",
             say("What this replaced is kept as {name}.", name=outcome.kept) if outcome.kept else "",
         ),
-        level="success",
+        level="warning" if outcome.left or outcome.damaged else "success",
+        hint=say("Restore it again to bring back what was left as it was.") if outcome.left else "",
     )
+
+
+def _restored(outcome: BroughtBack) -> str:
+    if outcome.left:
+        return say_n(
+            "Restored {number} document; not restored: {left}.",
+            "Restored {number} documents; not restored: {left}.",
+            len(outcome.documents),
+            left=len(outcome.left),
+        )
+    if outcome.documents:
+        return say_n("Restored {number} document.", "Restored {number} documents.", len(outcome.documents))
+    if outcome.damaged:
+        return say("Nothing was restored.")
+    return say("Everything is already as the backup holds it.")
+
+
+def _left(one: LeftAsItWas) -> str:
+    document = one_line(one.document)
+    match one.reason:
+        case "fingerprint" | "conflict":
+            return say("{path}: changed meanwhile", path=document)
+        case "busy":
+            return say("{path}: somebody else holds it", path=document)
+        case "unsupported_version" | "unknown_field":
+            return say("{path}: a newer release wrote it", path=document)
+        case _:
+            return say("{path}: could not be replaced; `/mind doctor` says more", path=document)
+
+
+def _faulty(one: Faulty) -> str:
+    document = one_line(one.document)
+    match one.fault:
+        case "previous":
+            return say("{path}: damaged; the backup brings its previous version back", path=document)
+        case "unreadable":
+            return say("{path}: damaged; the backup brings nothing of it back", path=document)
+        case "newer":
+            return say("{path}: only a newer release brings it back", path=document)
 
 
 def merged(outcome: Merged) -> Card:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from persona_hooks.errors import CorruptError, InvalidError, StorageError
-from persona_store import backup, cloud, doctor
+from persona_store import backup, cloud, doctor, restoration
 from persona_store.erase import Target, erase
 from persona_store.layout import documents_below, files_below, quarantine_below
 from persona_store.tombstones import Tombstones
@@ -150,7 +150,7 @@ def test_a_backup_that_was_swept_is_still_sound_and_can_be_restored(profile: Pro
     erase(profile, TARGET)
 
     assert damaged.relative_to(profile.root / "backups" / name).as_posix() in backup.verify(damaged.parents[3])
-    assert backup.restore(profile, damaged.parents[3], key_of).withheld == 0
+    assert restoration.restore(profile, damaged.parents[3], key_of).withheld == 0
     assert holding(profile.root) == []
 
 
@@ -256,7 +256,7 @@ def test_an_older_backup_does_not_bring_it_back(profile: Profile, tmp_path: Path
     older = backup.backup(profile, tmp_path / "elsewhere")
     erase(profile, TARGET)
 
-    restored = backup.restore(profile, older, key_of)
+    restored = restoration.restore(profile, older, key_of)
 
     assert holding(profile.root) == []
     assert restored.withheld == 1
@@ -315,9 +315,9 @@ def test_a_backup_comes_back_whole_in_another_place(profile: Profile, tmp_path: 
     saved = backup.backup(profile, tmp_path / "saved")
     fresh = Profile(tmp_path / "fresh", lambda: NOW)
 
-    restored = backup.restore(fresh, saved, key_of)
+    restored = restoration.restore(fresh, saved, key_of)
 
-    assert restored.documents == ("memory/ltm/elite.json", "tombstones.json")
+    assert restored.documents == ("memory/ltm/elite.json", "profile.key", "tombstones.json")
     assert [item.text for item in fresh.document("memory/ltm/elite.json", Item).read().values] == ["first", "second"]
     assert Tombstones(fresh).stands(TARGET.keys[0])
 
@@ -330,7 +330,7 @@ def test_a_damaged_backup_changes_nothing(profile: Profile, tmp_path: Path, dama
     (saved / damage).write_bytes(b"{}")
 
     with pytest.raises(CorruptError):
-        backup.restore(profile, saved, key_of)
+        restoration.restore(profile, saved, key_of)
     assert len(profile.document("memory/ltm/elite.json", Item).read().values) == 2
 
 
@@ -341,7 +341,7 @@ def test_a_restored_document_goes_on_counting(profile: Profile, tmp_path: Path) 
         put(profile, "memory/ltm/elite.json", f"{number}")
     before = profile.document("memory/ltm/elite.json", Item).read().sequence
 
-    backup.restore(profile, saved, key_of)
+    restoration.restore(profile, saved, key_of)
 
     after = profile.document("memory/ltm/elite.json", Item).read()
     assert [item.text for item in after.values] == ["first"]

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, cast
 
 from persona_hooks.errors import PersonaError
-from persona_store import backup, cloud
+from persona_store import backup, cloud, restoration
 from persona_store.erase import Target, erase
 from tests.support.crash.battery import Operation
 from tests.support.crash.documents import adding, ids, profile, store
@@ -80,7 +80,7 @@ def _to_restore(root: Path) -> None:
 
 
 def _restore(root: Path) -> None:
-    backup.restore(profile(root), root / "saved", key_of)
+    restoration.restore(profile(root), root / "saved", key_of)
 
 
 def _with_copy(root: Path) -> None:

@@ -1,0 +1,444 @@
+"""Bringing a backup back: judged, kept and replaced as one, so that nothing that was acknowledged is lost on the way.
+
+What is to be replaced is compared with the backup, copied, and replaced only where it still is the version that was
+compared. Memory stays under one transaction for all of that. Every other document has a lock of its own, which is never
+held together with memory's: one that changed in between is left as it is, and named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from persona_hooks.errors import (
+    ConflictError,
+    CorruptError,
+    PersonaError,
+    RefusedError,
+    StorageError,
+    UncertainError,
+    UnsupportedVersionError,
+)
+from persona_hooks.speech import phrase
+from persona_store import backup, commit, files, foreign_lock, recovery, syncfiles
+from persona_store.document import Document
+from persona_store.jsontext import encode_row
+from persona_store.layout import KEY, TOMBSTONES, documents_below
+from persona_store.locks import DEFAULT_TIMEOUT, LockName, Rank
+from persona_store.oserrors import partly, storage_errors
+from persona_store.pages import Rows
+from persona_store.rows import RawCodec, Row, Snapshot
+from persona_store.tombstones import KEY_BYTES, Tombstones
+from persona_store.transaction import instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from persona_store.backup import Contents, Fault
+    from persona_store.jsontext import JsonValue
+    from persona_store.locks import Hold
+    from persona_store.transaction import Profile
+
+    Fields = dict[str, JsonValue]
+    KeyOf = Callable[[Fields], str | None]
+    Update = Callable[[Document[Fields], "_Put", str], bool]
+
+_NOTHING: Final[Snapshot[Fields]] = Snapshot(Rows(), 0, "1970-01-01T00:00:00.000Z", exists=False)
+
+
+class Plan(NamedTuple):
+    """What restoring a backup would do to a profile as it stood when this was made.
+
+    Attributes:
+        made: When the backup was made.
+        differing: The documents that would change, and the key where it would come back.
+        newer: Those of them that changed after the version that the backup holds: that would be taken back.
+        faults: Documents that were not whole when the backup was made.
+    """
+
+    made: str
+    differing: tuple[str, ...]
+    newer: tuple[str, ...]
+    faults: Mapping[str, Fault]
+
+
+class Left(NamedTuple):
+    """A document that was left as it was, and why."""
+
+    document: str
+    error: PersonaError
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What came back.
+
+    Attributes:
+        documents: The documents that changed, and the key where it came back.
+        withheld: How many rows stayed out, since they were erased.
+        untouched: Documents that the backup does not know, or of which it holds nothing that can be read.
+        left: Documents that could not be brought back; restoring again does it, once nothing is in the way.
+        faults: Documents that were not whole when the backup was made.
+        kept: The backup of what was replaced; None where nothing was.
+    """
+
+    documents: tuple[str, ...]
+    withheld: int
+    untouched: tuple[str, ...]
+    left: tuple[Left, ...] = ()
+    faults: Mapping[str, Fault] = field(default_factory=dict)
+    kept: Path | None = None
+
+
+def planned(profile: Profile, source: Path, key_of: KeyOf) -> Plan:
+    """Return what restoring a backup would do now. Reads only; arguments as for `restore`.
+
+    Raises:
+        CorruptError: The backup is damaged.
+    """
+    return _Restoration(profile, backup.contents(source), key_of).plan()
+
+
+def restore(
+    profile: Profile,
+    source: Path,
+    key_of: KeyOf,
+    *,
+    agreed: Callable[[Plan], None] = lambda _: None,
+    check: Callable[[], None] | None = None,
+    timeout: float = DEFAULT_TIMEOUT,
+) -> Restored:
+    """Bring documents back as a backup holds them, without what was erased since; what they replace is kept.
+
+    Every document goes back by a change of its own, so that its previous version stays beside it and its sequence
+    goes on. One that cannot be read any more is put in quarantine and replaced. Documents that the backup does not
+    know are left as they are. One that refuses keeps none of the others from coming back. Restoring again finishes an
+    interrupted one.
+
+    Args:
+        profile: Where to.
+        source: A directory made by `backup.backup`.
+        key_of: Returns the semantic key of a row, or None for rows that have none.
+        agreed: Called with what would be done, just before it is done; what it raises leaves everything as it is.
+        check: As for `Profile.transaction`.
+        timeout: Seconds to wait for each lock.
+
+    Raises:
+        CorruptError: The backup is damaged; nothing was changed.
+        BusyError: Another process kept the transaction; nothing was changed.
+        StorageError, UncertainError: The disk refused a document; all others were tried, and ``details["left"]`` names
+            those that did not come back.
+    """
+    work = _Restoration(profile, backup.contents(source), key_of, _Asked(check), timeout)
+    return work.run(agreed, source.name)
+
+
+@dataclass
+class _Asked:
+    """A check that remembers that it refused: then the whole is over, not one document."""
+
+    check: Callable[[], None] | None = None
+    over: bool = False
+
+    def __call__(self) -> None:
+        if self.check is not None:
+            self.over = True
+            self.check()
+            self.over = False
+
+
+@dataclass
+class _Put:
+    """The change that puts a document back.
+
+    Attributes:
+        rows: As the backup holds it.
+        allowed: Leaves out what was erased, asked under the lock since an erasure may begin at any time; None for the
+            tombstones themselves, which join those that stand.
+        withheld: How many rows stayed out.
+    """
+
+    rows: Sequence[Row[Fields]]
+    allowed: Callable[[Sequence[Row[Fields]]], Sequence[Row[Fields]]] | None
+    withheld: int = 0
+
+    def __call__(self, snapshot: Snapshot[Fields]) -> Sequence[Row[Fields]]:
+        """Return the rows of the next version; may be called again on a newer one."""
+        if self.allowed is None:
+            return _joined(snapshot.rows, self.rows)
+        kept = self.allowed(self.rows)
+        self.withheld = len(self.rows) - len(kept)
+        return kept
+
+
+@dataclass(frozen=True)
+class _Coming:
+    """A document that the backup brings.
+
+    Attributes:
+        document: Where to.
+        held: As the backup holds it.
+        present: What it would replace; None where that cannot be read.
+        put: The change.
+    """
+
+    document: Document[Fields]
+    held: Snapshot[Fields]
+    present: Snapshot[Fields] | None
+    put: _Put
+
+    @property
+    def seen(self) -> str:
+        """The fingerprint that the file must still have; no file has that of what cannot be read."""
+        return self.present.fingerprint if self.present is not None else ""
+
+    def differs(self) -> bool:
+        """Whether it would change."""
+        if self.present is None or self.present.damage is not None:
+            return True
+        try:
+            return [row.raw for row in self.put(self.present)] != [row.raw for row in self.present.rows]
+        except (CorruptError, UnsupportedVersionError):
+            # What tells erased texts cannot be read yet: it comes back first.
+            return True
+
+    def is_newer(self) -> bool:
+        """Whether what is there changed after the version in the backup, provided that the two differ.
+
+        A count tells it on one machine, a moment where a profile was begun anew. Two that agree in both were one
+        version, which somebody edited since.
+        """
+        if self.present is None or not self.present.sequence or self.document.relative == TOMBSTONES:
+            return False
+        there, then = ((one.sequence, datetime.fromisoformat(one.updated_at)) for one in (self.present, self.held))
+        return there == then or there[0] > then[0] or there[1] > then[1]
+
+
+class _Restoration:
+    """One restoration of one backup."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        contents: Contents,
+        key_of: KeyOf,
+        asked: _Asked | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+    ) -> None:
+        self._profile = profile
+        self._contents = contents
+        self._key_of = key_of
+        self._asked = asked or _Asked()
+        self._timeout = timeout
+        self._changed: list[str] = []
+        self._left: list[Left] = []
+
+    def plan(self) -> Plan:
+        """Compare what is there with what would come."""
+        return self._planned([one for one in self._coming() if one.differs()])
+
+    def run(self, agreed: Callable[[Plan], None], source: str) -> Restored:
+        """Do it."""
+        with self._profile.transaction(self._asked, self._timeout) as transaction:
+            coming = list(self._coming())
+            differing = [one for one in coming if one.differs()]
+            plan = self._planned(differing)
+            if not plan.differing:
+                return self._restored(coming, None)
+            agreed(plan)
+            kept = backup.replaced(self._profile)
+            with partly():
+                self._bring_key()
+                for one in differing:
+                    if one.document.family == "memory":
+                        self._bring(
+                            one, lambda document, put, seen: transaction.update(document, put, expect=seen).changed
+                        )
+        with partly():
+            for one in differing:
+                if one.document.family != "memory":
+                    self._bring(one, self._update_alone)
+            backup.forget_replaced(self._profile.root, {source, *([kept.name] if kept is not None else ())})
+            self._raise_what_a_disk_refused()
+            return self._restored(coming, kept)
+
+    def _coming(self) -> Iterable[_Coming]:
+        """Yield every document that the backup brings; what keeps the others from bringing erased texts comes first."""
+        tombstones, documents = Tombstones(self._profile), self._contents.documents
+        for relative in sorted(documents, key=lambda relative: (relative != TOMBSTONES, relative)):
+            held = documents[relative].version
+            if held is not None:
+                document = Document(self._profile.root, relative, RawCodec())
+                put = _Put(held.rows, None if relative == TOMBSTONES else lambda rows: self._allowed(rows, tombstones))
+                yield _Coming(document, held, _present(document), put)
+
+    def _allowed(self, rows: Iterable[Row[Fields]], tombstones: Tombstones) -> tuple[Row[Fields], ...]:
+        def erased(row: Row[Fields]) -> bool:
+            key = self._key_of(row.value) if row.value is not None else None
+            return key is not None and tombstones.stands(key)
+
+        return tuple(row for row in rows if not erased(row))
+
+    def _planned(self, differing: Sequence[_Coming]) -> Plan:
+        names = sorted([*(one.document.relative for one in differing), *([KEY] if self._key_comes() else ())])
+        newer = sorted(one.document.relative for one in differing if one.is_newer())
+        return Plan(self._contents.made, tuple(names), tuple(newer), self._faults())
+
+    def _faults(self) -> dict[str, Fault]:
+        held = self._contents.documents.items()
+        return {relative: one.fault for relative, one in held if one.fault is not None}
+
+    def _key_comes(self) -> bool:
+        """Whether the profile has no key of its own that could be used; one that it has, it keeps."""
+        key = self._contents.key
+        if key is None or len(key) != KEY_BYTES:
+            return False
+        with storage_errors(self._profile.root / KEY):
+            try:
+                with files.open_directory(self._profile.root, []) as directory:
+                    stamp = directory.stamp(KEY)
+            except FileNotFoundError:
+                return True
+        return stamp is None or stamp.size != KEY_BYTES
+
+    def _bring_key(self) -> None:
+        """Without the key the backup's own tombstones could not be read."""
+        if not self._key_comes() or self._contents.key is None:
+            return
+        root = self._profile.root
+        with storage_errors(root / KEY), files.open_directory(root, [], create=True) as directory:
+            recovery.quarantine(directory, KEY)
+            syncfiles.put(directory, KEY, self._contents.key)
+        self._changed.append(KEY)
+
+    def _update_alone(self, document: Document[Fields], put: _Put, seen: str) -> bool:
+        update = self._profile.update
+        return update(document, put, expect=seen, check=self._asked, timeout=self._timeout).changed
+
+    def _bring(self, one: _Coming, update: Update) -> None:
+        relative = one.document.relative
+        try:
+            changed = self._change(one, update)
+        except PersonaError as error:
+            if self._asked.over:
+                raise
+            self._left.append(Left(relative, error))
+            return
+        self._changed += [relative] * changed
+
+    def _change(self, one: _Coming, update: Update) -> bool:
+        try:
+            return update(one.document, one.put, one.seen)
+        except CorruptError as error:
+            if error.details.get("path") != str(one.document.path) or error.reason == "quarantine_full":
+                raise
+            self._replace(one)
+            return True
+
+    def _replace(self, one: _Coming) -> None:
+        """Put aside a document that no change can be made to, its previous version as well, and replace it.
+
+        Neither it nor its previous version can be read, or it is older than that: restoring is how a person chooses.
+        """
+        document = one.document
+        name = LockName(Rank.STORE, document.family, document.relative)
+        with self._profile.locks.hold(name, self._timeout, self._asked) as hold, storage_errors(document.path):
+            foreign_lock.wait(document.path, self._timeout, self._asked)
+            with files.open_directory(self._profile.root, document.parts, create=True) as directory:
+                rows = one.put(_still_there(one, directory))
+                both = (document.name, document.backup_name)
+                for aside in both:
+                    recovery.quarantine(directory, aside)
+                now = self._profile.now()
+                # Past every sequence that a version may have had: milliseconds are, but for a clock that went back.
+                heads = [recovery.sequence_in(directory, aside) or 0 for aside in both]
+                pieces = document.encode(
+                    Rows.of(rows), max(int(now.timestamp() * 1000), *(head + 1 for head in heads)), instant(now)
+                )
+                self._write(document, directory, pieces, hold)
+
+    def _write(
+        self, document: Document[Fields], directory: files.Directory, pieces: Sequence[bytes], hold: Hold
+    ) -> None:
+        def settle() -> None:
+            hold.check()
+            foreign_lock.refuse(document.path)
+            self._asked()
+
+        commit.sweep(directory, document.name)
+        commit.replace_file(
+            directory,
+            document.name,
+            pieces,
+            settle=settle,
+            keep=None,
+            ancestors=(self._profile.root, document.parts),
+        )
+
+    def _raise_what_a_disk_refused(self) -> None:
+        for left in self._left:
+            if isinstance(left.error, StorageError | UncertainError):
+                left.error.details = {**left.error.details, "left": [one.document for one in self._left]}
+                raise left.error
+
+    def _restored(self, coming: Sequence[_Coming], kept: Path | None) -> Restored:
+        known = {one.document.relative for one in coming}
+        left = {one.document for one in self._left}
+        return Restored(
+            documents=tuple(sorted(self._changed)),
+            withheld=sum(one.put.withheld for one in coming if one.document.relative not in left),
+            untouched=tuple(name for name in documents_below(self._profile.root) if name not in known),
+            left=tuple(self._left),
+            faults=self._faults(),
+            kept=kept,
+        )
+
+
+def _present(document: Document[Fields]) -> Snapshot[Fields] | None:
+    try:
+        return document.read()
+    except (CorruptError, UnsupportedVersionError):
+        return None
+    except RefusedError:
+        # A link, or another account's file, lies in its place: the change is what is refused.
+        return None
+
+
+def _still_there(one: _Coming, directory: files.Directory) -> Snapshot[Fields]:
+    """Return what is to be replaced, which under the lock must be what was judged; nothing where it cannot be read."""
+    try:
+        snapshot = one.document.read_in(directory)
+    except CorruptError:
+        return _NOTHING
+    if snapshot.fingerprint != one.seen:
+        raise ConflictError(
+            phrase("{path} changed meanwhile; it was left as it is", path=one.document.path),
+            reason="fingerprint",
+            path=str(one.document.path),
+        )
+    return snapshot
+
+
+def _joined(present: Sequence[Row[Fields]], coming: Sequence[Row[Fields]]) -> tuple[Row[Fields], ...]:
+    """Return tombstones with those that a backup adds, each once.
+
+    One that stands here knows best whether every place has been swept. One that only the backup has waits for nothing
+    here: what it keeps out is left out of all that comes, and an erasure that has begun here is written down elsewhere.
+    """
+    standing = {_stone(row) for row in present}
+    new = {_stone(row): row for row in coming if _stone(row) not in standing}
+    return (*present, *map(_swept, new.values()))
+
+
+def _stone(row: Row[Fields]) -> JsonValue | bytes:
+    handle = row.value.get("id") if row.value is not None else None
+    return handle if isinstance(handle, str) else row.raw
+
+
+def _swept(row: Row[Fields]) -> Row[Fields]:
+    if row.value is None or row.value.get("swept") is not False:
+        return row
+    value = {**row.value, "swept": True}
+    return Row(encode_row(value), value)
