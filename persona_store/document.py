@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
-from persona_hooks.errors import CapacityError, CorruptError, InvalidError, UnsupportedVersionError
+from persona_hooks.errors import UNCHANGED, CapacityError, CorruptError, InvalidError, UnsupportedVersionError
 from persona_hooks.speech import phrase
 from persona_store import files, jsontext
 from persona_store.jsontext import MAX_BYTES, MAX_ENTRIES, DamageError
@@ -184,9 +184,9 @@ class Document(Generic[T]):
         """Return the error that says this document cannot be trusted."""
         return CorruptError(
             phrase(
-                "{path} cannot be read, and neither can its previous version; nothing was changed, "
-                "run 'persona doctor'",
+                "{path} cannot be read, and neither can its previous version; {unchanged}, run 'persona doctor'",
                 path=self.path,
+                unchanged=UNCHANGED,
             ),
             reason=reason,
             path=str(self.path),

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from persona_hooks.errors import CapacityError, ConflictError, CorruptError, InvalidError
+from persona_hooks.errors import UNCHANGED, CapacityError, ConflictError, CorruptError, InvalidError
 from persona_hooks.speech import phrase
 from persona_store import commit, files
 from persona_store.locks import DEFAULT_TIMEOUT, LockName, Locks, Rank
@@ -132,7 +132,7 @@ class JsonFile:
             hold.check()
             if self.read().data != before.data:
                 raise ConflictError(
-                    phrase("{path} was changed by another program; nothing was changed", path=self.path),
+                    phrase("{path} was changed by another program; {unchanged}", path=self.path, unchanged=UNCHANGED),
                     path=str(self.path),
                 )
             if check is not None:

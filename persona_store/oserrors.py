@@ -6,7 +6,7 @@ import contextlib
 import errno
 from typing import TYPE_CHECKING
 
-from persona_hooks.errors import PersonaError, StorageError
+from persona_hooks.errors import UNCHANGED, PersonaError, StorageError
 from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
@@ -36,7 +36,10 @@ def storage_error(path: Path, error: OSError) -> StorageError:
     code = errno.errorcode.get(error.errno or 0, "EIO")
     return StorageError(
         phrase(
-            "{path}: the file system refused ({error}); nothing was changed", path=path, error=error.strerror or code
+            "{path}: the file system refused ({error}); {unchanged}",
+            path=path,
+            error=error.strerror or code,
+            unchanged=UNCHANGED,
         ),
         reason=code.lower(),
         path=str(path),
@@ -46,7 +49,7 @@ def storage_error(path: Path, error: OSError) -> StorageError:
 
 @contextlib.contextmanager
 def partly() -> Iterator[None]:
-    """Let errors say that earlier steps of the same operation may have changed something."""
+    """Let errors say that earlier steps of the same operation may have changed something; their messages follow."""
     try:
         yield
     except PersonaError as error:

@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from persona_hooks.errors import RefusedError, UncertainError
+from persona_hooks.errors import UNCHANGED, RefusedError, UncertainError
 from persona_hooks.speech import phrase
 from persona_store import commit, files
 from persona_store.oserrors import storage_errors
@@ -68,7 +68,9 @@ def _confirm(directory: files.Directory, path: Path) -> None:
 def _exists(path: Path) -> RefusedError:
     return RefusedError(
         phrase(
-            "{path} is there already; nothing was changed. Say `--force` to replace it, or name another file", path=path
+            "{path} is there already; {unchanged}. Say `--force` to replace it, or name another file",
+            path=path,
+            unchanged=UNCHANGED,
         ),
         reason="exists",
         path=os.fspath(path),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from persona_hooks.errors import CorruptError
+from persona_hooks.errors import UNCHANGED, CorruptError
 from persona_hooks.speech import phrase
 from persona_store import files, jsontext
 
@@ -41,8 +41,9 @@ def before_write(
         report("backup_newer", document.path)
         raise CorruptError(
             phrase(
-                "{path} is older than its own previous version; nothing was changed, run 'persona doctor'",
+                "{path} is older than its own previous version; {unchanged}, run 'persona doctor'",
                 path=document.path,
+                unchanged=UNCHANGED,
             ),
             reason="backup_newer",
             path=str(document.path),

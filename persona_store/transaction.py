@@ -7,7 +7,7 @@ import unicodedata
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar, cast
 
-from persona_hooks.errors import CapacityError, ConflictError, CorruptError, RefusedError
+from persona_hooks.errors import UNCHANGED, CapacityError, ConflictError, CorruptError, RefusedError
 from persona_hooks.speech import phrase
 from persona_store import commit, diagnostics, files, foreign_lock, jsontext, recovery
 from persona_store.document import Document, ModelCodec, Rows, Snapshot
@@ -196,7 +196,8 @@ class Profile:
                 with contextlib.suppress(_MovedError):
                     return self._attempt(document, mutate, _Terms(expect, check, hold))
         raise ConflictError(
-            phrase("{path} kept changing; nothing was changed", path=document.path), path=str(document.path)
+            phrase("{path} kept changing; {unchanged}", path=document.path, unchanged=UNCHANGED),
+            path=str(document.path),
         )
 
     def _attempt(
@@ -271,7 +272,11 @@ def instant(moment: datetime) -> str:
 def _require(document: Document[T], snapshot: Snapshot[T], expect: str | None) -> None:
     if expect is not None and expect != snapshot.fingerprint:
         raise ConflictError(
-            phrase("{path} is not the version this change was made for; nothing was changed", path=document.path),
+            phrase(
+                "{path} is not the version this change was made for; {unchanged}",
+                path=document.path,
+                unchanged=UNCHANGED,
+            ),
             reason="fingerprint",
             path=str(document.path),
         )

@@ -18,13 +18,22 @@ No error carries the text of a memory or of a secret: a message names the file, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
+
+from persona_hooks.speech import Phrase, phrase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Changed = Literal["yes", "no", "unknown"]
 Detail = str | int | float | bool | None | list[str] | list[dict[str, str | bool]]
+
+UNCHANGED: Final = phrase("nothing was changed")
+"""Stands as a value in each message that says so: ``phrase("Busy; {unchanged}.", unchanged=UNCHANGED)``.
+
+Whoever learns that earlier steps of the same operation did change something sets ``changed``, and the message follows.
+"""
+_PERHAPS: Final = phrase("earlier steps may have changed something")
 
 
 class PersonaError(Exception):
@@ -50,10 +59,17 @@ class PersonaError(Exception):
         **details: Detail,
     ) -> None:
         super().__init__(message)
-        self.message = message
+        self._message = message
         self.reason = reason or self.default_reason
         self.changed: Changed = changed or self.default_changed
         self.details: Mapping[str, Detail] = details
+
+    @property
+    def message(self) -> str:
+        """The sentence for a person; what it says of changes is what ``changed`` says now."""
+        if self.changed == "no" or not isinstance(self._message, Phrase):
+            return self._message
+        return self._message.replacing(UNCHANGED, _PERHAPS)
 
     def __str__(self) -> str:
         """Return the sentence, since OSError would print an errno tuple."""

@@ -15,6 +15,7 @@ import sys
 from typing import IO, TYPE_CHECKING
 
 from persona_hooks.errors import (
+    UNCHANGED,
     BusyError,
     CapacityError,
     ConflictError,
@@ -125,7 +126,7 @@ def locked(path: Path) -> Iterator[IO[bytes]]:
         file = lock.acquire()
     except portalocker.AlreadyLocked as error:
         raise BusyError(
-            phrase("{path} is in use by another process; nothing was changed.", path=path), path=str(path)
+            phrase("{path} is in use by another process; {unchanged}.", path=path, unchanged=UNCHANGED), path=str(path)
         ) from error
     except FileNotFoundError as error:
         raise ConflictError(
@@ -292,4 +293,4 @@ def _storage(path: Path, error: Exception) -> StorageError | CorruptError:
     if isinstance(error, OSError) and error.errno == errno.ELOOP:
         return CorruptError(phrase("{path} is a link, which is not followed.", path=path), path=str(path))
     why = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else type(error).__name__
-    return StorageError(phrase("{path}: {why}; nothing was changed.", path=path, why=why), path=str(path))
+    return StorageError(phrase("{path}: {why}; {unchanged}.", path=path, why=why, unchanged=UNCHANGED), path=str(path))

@@ -145,6 +145,16 @@ class Phrase(str):
         """Pickle by parts, since errors cross process pools."""
         return self.message, self.many, self.number, self.values
 
+    def replacing(self, one: Phrase, other: Phrase) -> Phrase:
+        """Return it with ``other`` wherever ``one`` stands among its values, and among theirs."""
+        if self == one:
+            return other
+        values = {
+            name: value.replacing(one, other) if isinstance(value, Phrase) else value
+            for name, value in self.values.items()
+        }
+        return Phrase(self.message, self.many, self.number, values)
+
     def worded(self, spoken: Catalogue) -> str:
         """Return it in a language; in English where its translation asks for a value that it does not have."""
         if not self.message:  # under which a catalogue keeps its header

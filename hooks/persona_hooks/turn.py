@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from persona_hooks.errors import BusyError, ConflictError
+from persona_hooks.errors import UNCHANGED, BusyError, ConflictError
 from persona_hooks.speech import phrase
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ class Turn(NamedTuple):
         """
         if not self.alive():
             raise ConflictError(
-                phrase("The session was replaced meanwhile; nothing was changed."), reason="stale_session"
+                phrase("The session was replaced meanwhile; {unchanged}.", unchanged=UNCHANGED), reason="stale_session"
             )
         if self.remaining == 0.0:
-            raise BusyError(phrase("The time for this is up; nothing was changed. Try again."), reason="deadline")
+            raise BusyError(
+                phrase("The time for this is up; {unchanged}. Try again.", unchanged=UNCHANGED), reason="deadline"
+            )

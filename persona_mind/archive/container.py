@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from persona_hooks.errors import CapacityError, CorruptError, UnsupportedVersionError
+from persona_hooks.errors import UNCHANGED, CapacityError, CorruptError, UnsupportedVersionError
 from persona_hooks.naming import to_camel
 from persona_hooks.speech import phrase
 from persona_mind.kernel.parts import Leaf
@@ -135,7 +135,8 @@ def opened(data: Mapping[str, bytes]) -> Archive:
         raise CorruptError(phrase("the archive's manifest is missing or damaged"), reason="archive_manifest") from None
     if manifest.version > VERSION:
         raise UnsupportedVersionError(
-            phrase("the archive was written by a newer release; upgrade, nothing was changed"), found=manifest.version
+            phrase("the archive was written by a newer release; upgrade, {unchanged}", unchanged=UNCHANGED),
+            found=manifest.version,
         )
     return Archive(manifest, data)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.errors import NotFoundError, RefusedError
+from persona_hooks.errors import UNCHANGED, NotFoundError, RefusedError
 from persona_hooks.speech import phrase
 from persona_mind.kernel.labels import told
 
@@ -56,9 +56,10 @@ def _ambiguous(items: list[Item]) -> RefusedError:
     listed = ", ".join(f"{item['id']} ({item['state']})" for item in candidates)
     return RefusedError(
         phrase(
-            "This id names {number} items; nothing was changed. Use one of: {listed}.",
+            "This id names {number} items; {unchanged}. Use one of: {listed}.",
             number=len(items),
             listed=listed,
+            unchanged=UNCHANGED,
         ),
         reason="ambiguous_id",
         field="id",

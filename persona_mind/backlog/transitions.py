@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.errors import RefusedError
+from persona_hooks.errors import UNCHANGED, RefusedError
 from persona_hooks.speech import phrase
 from persona_mind.backlog.handles import resolve
 from persona_mind.backlog.model import ACTIVE, Item, State, Step, milliseconds, stepped
@@ -215,6 +215,8 @@ def _closed(state: State, why: str = "") -> RefusedError:
     if not why:
         why = phrase("take it up where it is") if state == "taken" else phrase("`again: true` queues it anew")
     return RefusedError(
-        phrase("This item is already {state}; {why}. Nothing was changed.", state=state_word(state), why=why),
+        phrase(
+            "This item is already {state}; {why}; {unchanged}.", state=state_word(state), why=why, unchanged=UNCHANGED
+        ),
         reason=f"already_{state}",
     )

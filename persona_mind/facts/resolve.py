@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.errors import NotFoundError, RefusedError
+from persona_hooks.errors import UNCHANGED, NotFoundError, RefusedError
 from persona_hooks.speech import phrase
 from persona_mind.kernel.identity import Key, content_id
 
@@ -59,10 +59,11 @@ def _ambiguous(everything: list[Held], matches: list[Held], field: str) -> Refus
         listed = phrase("{listed} and {number} more", listed=listed, number=rest)
     return RefusedError(
         phrase(
-            "This id names {number} facts; nothing was changed. Use one of: {listed}. A shared id resolves once the "
+            "This id names {number} facts; {unchanged}. Use one of: {listed}. A shared id resolves once the "
             "others are forgotten.",
             number=len(matches),
             listed=listed,
+            unchanged=UNCHANGED,
         ),
         reason="ambiguous_id",
         field=field,

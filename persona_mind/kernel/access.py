@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.errors import ConflictError, RefusedError
+from persona_hooks.errors import UNCHANGED, ConflictError, RefusedError
 from persona_hooks.owner import Owner, live_owner
 from persona_hooks.speech import phrase
 from persona_mind.kernel import scope as scopes
@@ -120,7 +120,8 @@ class Access:
             turn.check()
             if self.owner(session) != owner:
                 raise ConflictError(
-                    phrase("The memory's owner changed meanwhile; nothing was changed."), reason="owner_changed"
+                    phrase("The memory's owner changed meanwhile; {unchanged}.", unchanged=UNCHANGED),
+                    reason="owner_changed",
                 )
 
         return check

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
-from persona_hooks.errors import CapacityError, CorruptError, InvalidError, UnsupportedVersionError
+from persona_hooks.errors import UNCHANGED, CapacityError, CorruptError, InvalidError, UnsupportedVersionError
 from persona_hooks.speech import marked, phrase, thousands
 from persona_mind.kernel import clock
 from persona_mind.kernel.rowfields import units
@@ -130,8 +130,9 @@ def within(limit: str, number: int) -> None:
     if number > most:
         raise CapacityError(
             phrase(
-                "{limit} Nothing was changed; a new session begins without notes.",
+                "{limit} A new session begins without notes; {unchanged}.",
                 limit=phrase(what, most=thousands(most)),
+                unchanged=UNCHANGED,
             ),
             limit=limit,
             most=most,

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from persona_hooks.errors import RefusedError
+from persona_hooks.errors import UNCHANGED, RefusedError
 from persona_hooks.speech import phrase
 from persona_mind.kernel.erased import stone, stone_of_id, stone_of_row
 from persona_mind.kernel.unfinished import Begun, Plan
@@ -165,9 +165,10 @@ def _contained(others: list[Holding]) -> RefusedError:
         listed = phrase("{listed} and {number} more", listed=listed, number=len(others) - _NAMED)
     return RefusedError(
         phrase(
-            "Other memories contain the same words: {listed}. Nothing was erased. Erase or forget "
+            "Other memories contain the same words: {listed}; {unchanged}. Erase or forget "
             "these first, or say `--everywhere` to erase them, too.",
             listed=listed,
+            unchanged=UNCHANGED,
         ),
         reason="contained",
         ids=ids[:_NAMED],

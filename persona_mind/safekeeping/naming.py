@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from persona_hooks.errors import CorruptError, NotFoundError, RefusedError, UnsupportedVersionError
+from persona_hooks.errors import UNCHANGED, CorruptError, NotFoundError, RefusedError, UnsupportedVersionError
 from persona_hooks.speech import phrase
 from persona_mind.facts.files import Held
 from persona_mind.facts.model import TIERS
@@ -122,7 +122,7 @@ def _of_items(items: Iterable[Item], handle: str) -> Named | None:
         return None
     if len({item.key for item in named}) > 1:
         raise RefusedError(
-            phrase("This id names several items; nothing was erased."), reason="ambiguous_id", field="id"
+            phrase("This id names several items; {unchanged}.", unchanged=UNCHANGED), reason="ambiguous_id", field="id"
         )
     return Named("item", handle, _texts(item.text for item in named), frozenset(item.id for item in named))
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import pickle
 import re
+from pathlib import Path
 
 import pytest
 
 from persona_hooks import errors
-from persona_hooks.errors import PersonaError
+from persona_hooks.errors import UNCHANGED, PersonaError
+from persona_hooks.speech import phrase
+
+ROOT = Path(__file__).parents[2]
 
 KINDS = sorted(
     (kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, PersonaError)),
@@ -32,6 +37,39 @@ def test_an_error_carries_data_and_survives_a_process_boundary(kind: type[Person
         assert type(twin) is kind
         assert str(twin) == "One sentence."
         assert (twin.reason, twin.changed, twin.details) == ("why", "unknown", {"path": "/x", "limit": 3})
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_what_an_error_says_of_changes_is_what_it_knows_of_them(kind: type[PersonaError]) -> None:
+    inner = phrase("{path} is held; {unchanged}", path="/x", unchanged=UNCHANGED)
+    error = kind(phrase("It stopped: {what}. Look.", what=inner), changed="no")
+    assert str(error) == error.message == "It stopped: /x is held; nothing was changed. Look."
+
+    error.changed = "unknown"
+
+    for twin in (error, pickle.loads(pickle.dumps(error)), copy.copy(error)):  # noqa: S301 - our own bytes
+        assert str(twin) == twin.message == "It stopped: /x is held; earlier steps may have changed something. Look."
+    outer = kind(phrase("Nested: {why}", why=error.message))
+    assert "nothing was changed" not in str(outer)
+
+
+def test_no_error_says_by_itself_that_nothing_was_changed() -> None:
+    """Written out, the words would stay when somebody learns that earlier steps did change something."""
+    packages = [Path(errors.__file__).parent, *(ROOT / name for name in ("persona_store", "persona_mind"))]
+    calls = [
+        (path, node)
+        for package in (*packages, ROOT / "persona_companion", ROOT / "persona_host")
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Error")
+    ]
+    assert len(calls) > 100
+    assert [
+        f"{path.name}:{part.lineno}"
+        for path, call in calls
+        for part in ast.walk(call)
+        if isinstance(part, ast.Constant) and "nothing was changed" in str(part.value).lower()
+    ] == []
 
 
 def test_reasons_are_distinct_and_only_uncertainty_leaves_it_open() -> None:

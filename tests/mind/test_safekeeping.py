@@ -335,6 +335,34 @@ def test_a_refusal_after_an_erasure_was_finished_does_not_say_that_nothing_was_c
     assert caught.value.changed == "unknown"
 
 
+def test_an_error_after_words_went_does_not_say_that_nothing_was_changed(
+    mind: Mind, profile: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is told so looks no further, and half of it is gone."""
+    handle, longer = mind.remember(PRIVATE).id, f"Remember: {PRIVATE}"
+    del profile
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as broken:
+        broken.setattr("persona_store.copies.sweep_backups", fail)
+        with pytest.raises(PersonaError) as caught:
+            done(mind, "memory.erase", id=handle)
+    assert mind.recall("summer house key").count == 0
+    assert caught.value.changed == "unknown"
+    assert "nothing was changed" not in str(caught.value)
+    assert "something" in str(caught.value)
+
+    # The next call completes that one first, so that its own refusal says no more than it knows either.
+    other = done(mind, "backlog.add", text=OTHER).id
+    done(mind, "backlog.add", text=f"{longer} {OTHER}")
+    with pytest.raises(RefusedError) as refused:
+        done(mind, "memory.erase", id=other)
+    assert refused.value.changed == "unknown"
+    assert "nothing was" not in str(refused.value).lower()
+
+
 @pytest.mark.parametrize("name", ["stat", "scandir", "open"])
 def test_a_disk_that_does_not_show_a_folder_stops_an_erasure_with_an_error_of_ours(
     mind: Mind, profile: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -343,6 +371,7 @@ def test_a_disk_that_does_not_show_a_folder_stops_an_erasure_with_an_error_of_ou
     handle = fill(mind, profile)
     real, calls = getattr(os, name), 0
     codes = itertools.cycle([errno.EIO, errno.EACCES, errno.EIO, errno.EMFILE])
+    told = set()
     for stop, code in zip(range(60), codes, strict=False):
 
         def fail(*arguments: Any, stop: int = stop, code: int = code, **keywords: Any) -> Any:  # noqa: ANN401 - as in os
@@ -355,9 +384,12 @@ def test_a_disk_that_does_not_show_a_folder_stops_an_erasure_with_an_error_of_ou
         with monkeypatch.context() as broken:
             broken.setattr(os, name, fail)
             calls = 0
-            with pytest.raises(PersonaError):
+            with pytest.raises(PersonaError) as caught:
                 done(mind, "memory.erase", id=handle)
+        assert ("nothing was changed" in str(caught.value).lower()) <= (caught.value.changed == "no")
+        told.add(caught.value.changed)
 
+    assert told == {"no", "unknown"}
     done(mind, "memory.erase", id=handle)
     assert holding(profile) == []
 

@@ -11,7 +11,7 @@ import pytest
 import persona_mind.plugin  # noqa: F401 - it speaks once it is loaded
 from persona_hooks import speech
 from persona_hooks.cards import Card
-from persona_hooks.errors import InvalidError, RefusedError
+from persona_hooks.errors import UNCHANGED, InvalidError, RefusedError
 from persona_hooks.speech import IN_ENGLISH, Voice, chosen, phrase, phrase_n, say, say_n, speaking, thousands, worded
 from persona_hooks.verbs import refusal
 
@@ -75,12 +75,18 @@ def test_a_phrase_is_english_to_programs_and_worded_for_people() -> None:
 
 
 def test_a_refusal_is_worded_in_its_card_only() -> None:
-    error = RefusedError(phrase("The memory's owner changed meanwhile; nothing was changed."), reason="owner_changed")
+    error = RefusedError(
+        phrase("The memory's owner changed meanwhile; {unchanged}.", unchanged=UNCHANGED), reason="owner_changed"
+    )
     with speaking(ITALIAN):
         answer = refusal("memory.recall", error)
     assert answer.card.title.startswith("Nel frattempo")
     assert str(error).startswith("The memory's owner")
     assert answer.details == {"reason": "owner_changed"}
+    assert "non è cambiato nulla" in answer.card.title
+    error.changed = "unknown"
+    with speaking(ITALIAN):
+        assert "non è cambiato nulla" not in refusal("memory.recall", error).card.title
 
 
 def test_values_are_never_read_as_messages() -> None:

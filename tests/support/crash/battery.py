@@ -249,12 +249,7 @@ def _faults(
     operation: Operation, root: Path, plan: Plan, outcome: Outcome, states: tuple[object, object], name: str
 ) -> Iterator[str]:
     before, after = states
-    if outcome.word == "stuck":
-        yield "stuck"
-    if plan.fault.startswith("kill") and outcome.word != "died":
-        yield f"the kill did not happen: {outcome.word}"
-    if not outcome.expected:
-        yield f"not an error of ours: {outcome.detail}"
+    yield from _ended_badly(plan, outcome)
     looked = child(lambda: _look_and_go_on(operation, root))
     if looked.word != "acknowledged":
         yield f"unreadable: {looked.detail}"
@@ -271,6 +266,17 @@ def _faults(
     if again:
         yield f"the next writer did not get in: {again}"
     yield from untidy(root)
+
+
+def _ended_badly(plan: Plan, outcome: Outcome) -> Iterator[str]:
+    if outcome.word == "stuck":
+        yield "stuck"
+    if plan.fault.startswith("kill") and outcome.word != "died":
+        yield f"the kill did not happen: {outcome.word}"
+    if not outcome.expected:
+        yield f"not an error of ours: {outcome.detail}"
+    if outcome.changed != "no" and "nothing was changed" in outcome.detail.lower():
+        yield f"says that nothing was changed, and does not know ({outcome.word}: {outcome.detail})"
 
 
 def _look_and_go_on(operation: Operation, root: Path) -> tuple[object, str]:
