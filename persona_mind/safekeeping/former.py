@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from persona_hooks.errors import UnsupportedVersionError
 from persona_store import cloud, copies, files
 from persona_store.jsontext import DamageError
-from persona_store.layout import BACKUPS, files_below
+from persona_store.layout import BACKUPS, PREVIOUS, files_below
 from persona_store.oserrors import storage_errors
 from persona_store.rows import Row
 
@@ -43,11 +43,13 @@ def former(document: Document[T]) -> Iterator[tuple[Row[T], T]]:
 
 def _versions(document: Document[T]) -> Iterator[str]:
     wanted = document.relative
+    # A backup has both where the file itself was of no use.
+    both = (wanted, f"{wanted}{PREVIOUS}")
     aside = re.compile(rf"{re.escape(wanted)}\.corrupt-\d+")
     for relative in files_below(document.root):
         first, *rest = relative.split("/")
-        kept = first == BACKUPS and rest[1:] == ["documents", *wanted.split("/")]
-        if kept or relative == f"{wanted}.bak" or aside.fullmatch(relative):
+        kept = first == BACKUPS and rest[1:2] == ["documents"] and "/".join(rest[2:]) in both
+        if kept or relative == both[1] or aside.fullmatch(relative):
             yield relative
     yield from (copy.relative for copy in cloud.conflict_copies(document.root) if copy.document == wanted)
 

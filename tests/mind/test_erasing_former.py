@@ -116,6 +116,29 @@ def test_what_stands_whole_in_a_torn_copy_is_erased_by_its_id(mind: Mind, profil
     assert holding(profile) == []
 
 
+@pytest.mark.parametrize("live", ["torn", "gone"])
+def test_what_a_backup_kept_of_a_document_without_a_sound_file_is_erased_by_its_id(
+    mind: Mind, profile: Path, live: str
+) -> None:
+    handle = mind.remember(PRIVATE).id
+    mind.remember(OTHER)
+    file = next((profile / "memory/ltm").glob("*.json"))
+    whole = file.read_bytes()
+    file.write_bytes(b"{")
+    if live == "gone":
+        file.unlink()
+    keep(mind)
+    file.write_bytes(whole)
+    mind.forget(handle)
+    mind.remember("What comes after, so that the previous version knows it no more.")
+    (kept,) = holding(profile)
+    assert kept.startswith("backups/")
+    assert kept.endswith(".bak")
+
+    assert done(mind, "memory.erase", id=handle).what == "fact"
+    assert holding(profile) == []
+
+
 def test_a_conflict_copy_is_an_older_version_too(mind: Mind, profile: Path) -> None:
     handle = mind.remember(PRIVATE).id
     file = next((profile / "memory/ltm").glob("*.json"))

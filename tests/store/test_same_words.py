@@ -84,9 +84,9 @@ def test_a_copy_put_aside_goes_however_the_words_are_written(profile: Profile, d
 def test_what_nobody_can_parse_goes_from_a_backup_or_is_named(profile: Profile, tmp_path: Path, data: bytes) -> None:
     live, previous = profile.root / DOCUMENT, profile.root / f"{DOCUMENT}.bak"
     live.write_bytes(torn(data))
+    previous.write_bytes(torn(data)[:-1])
     daily = backup.daily(profile)
     assert daily is not None
-    previous.write_bytes(torn(data)[:-1])
     elsewhere = tmp_path / "log.jsonl"
     elsewhere.write_bytes(b'{"said": "' + data + b'"}\n')
 
