@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from persona_hooks.errors import CorruptError, PersonaError, RefusedError
-from persona_store import backup, diagnostics, doctor, holders
+from persona_store import backup, diagnostics, doctor, holders, restoration
 from persona_store.locks import LOCKS
 from tests.support.crash.documents import add, ids, profile, store
 
@@ -74,13 +74,18 @@ def test_open_modes_and_names_that_are_no_text_are_found(root: Path) -> None:
 # --- advice that helps
 
 
+def restored(root: Path) -> list[str]:
+    restoration.restore(profile(root), root / "kept", lambda _: None)
+    return ["one", "two", "three"]
+
+
 def begun_anew(root: Path) -> list[str]:
     for path in (live(root), previous(root)):
         path.rename(root / path.name)
     return []
 
 
-@pytest.mark.parametrize("follow", [begun_anew])
+@pytest.mark.parametrize("follow", [restored, begun_anew])
 def test_two_unreadable_versions_have_two_ways_out(root: Path, follow: Callable[[Path], list[str]]) -> None:
     backup.backup(profile(root), root / "kept")
     for path in (live(root), previous(root)):
