@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -72,6 +73,7 @@ def test_on_a_terminal_it_asks(persona: Persona, language: str, key: str, status
         program.wait_for(said)
         assert program.process.wait(20) == status
         assert "--yes" not in program.drawn
+        assert not re.search(r"\d-\d\dT\d", program.drawn), "a moment as files have it"
 
 
 def test_what_is_there_already_is_left_alone_with_a_way_on(persona: Persona) -> None:
