@@ -324,7 +324,8 @@ def test_a_profile_that_was_begun_anew_and_one_that_was_edited_are_newer_too(mac
     assert newer(machine, made) == (ELITE,)
 
 
-def test_what_is_restored_stays_among_those_that_are_kept(machine: Machine, tmp_path: Path) -> None:
+@pytest.mark.parametrize("days", [1, -1])
+def test_what_is_restored_stays_among_those_that_are_kept(machine: Machine, tmp_path: Path, days: int) -> None:
     """The one that is brought back may be the oldest, and a clock may go back."""
     machine.add(ELITE, "one")
     saved = backup.backup(machine.profile, tmp_path / "saved")
@@ -334,7 +335,7 @@ def test_what_is_restored_stays_among_those_that_are_kept(machine: Machine, tmp_
     oldest, *others = backup.shelved(machine.profile.root)
     assert len(others) == 2
     machine.add(ELITE, "last")
-    machine.now -= timedelta(days=1)
+    machine.now += timedelta(days=days)
 
     restored = machine.restore(machine.profile.root / "backups" / oldest)
 
@@ -427,6 +428,8 @@ def test_a_key_that_is_gone_or_damaged_comes_back(machine: Machine, tmp_path: Pa
     assert "profile.key" in machine.restore(made).documents
 
     assert Tombstones(machine.profile).stands(STONE)
+    aside = [machine.path(name).read_bytes() for name in quarantine_below(machine.profile.root)]
+    assert aside == ([] if damage is None else [damage])
 
 
 def test_tombstones_that_nobody_can_read_come_back_first(machine: Machine, tmp_path: Path) -> None:
