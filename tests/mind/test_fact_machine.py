@@ -74,6 +74,7 @@ def _ever(machine: FactMachine) -> st.SearchStrategy[tuple[Seat, str]]:
 
 TEXT = st.runner().flatmap(lambda machine: st.sampled_from(machine.texts))
 FORM, SEAT, TIER = st.sampled_from(FORMS), st.sampled_from(SEATS), st.sampled_from(TIERS)
+ERASED = st.runner().flatmap(lambda machine: st.sampled_from(sorted(machine.model.words)))
 ORIGIN = st.sampled_from(["user", "user", "user", "model", "tool"])
 NAMED = _standing(*TIERS) | _standing(*TIERS) | st.runner().flatmap(_ever)
 """Who asks, and an id: most often of what stands in a file of theirs, else of whatever had one."""
@@ -157,20 +158,14 @@ class FactMachine(RuleBasedStateMachine):
             self._remember(seat, {**given, **ends, "insist": False}, origin)
 
     @precondition(lambda machine: machine.model.words)
-    @rule(
-        seat=SEAT,
-        text=TEXT,
-        form=FORM,
-        tier=TIER,
-        field=st.sampled_from(["text", "source"]),
-        insist=st.booleans(),
-        origin=ORIGIN,
-    )
-    def say_what_was_erased(self, seat: Seat, text: str, form: str, tier: str, field: str, **how: Any) -> None:  # noqa: ANN401 - drawn
+    @rule(seat=SEAT, text=ERASED, form=FORM, tier=TIER, field=st.sampled_from(["text", "source"]), origin=ORIGIN)
+    def insist_on_what_was_erased(
+        self, seat: Seat, text: str, form: str, tier: str, field: str, origin: Origin
+    ) -> None:
         text = spelt(form, text)
-        if normal_text(text) in self.model.words and (field == "text" or len(text) <= MAX_SOURCE):
-            given = {"text": "Milk, too", "kind": "gotcha", "scope": tier, "tags": [], field: text}
-            self._remember(seat, {**given, "insist": how["insist"]}, how["origin"])
+        if legal(text) and (field == "text" or len(text) <= MAX_SOURCE):
+            given = {"text": "Milk, too", "kind": "gotcha", "scope": tier, "tags": [], "insist": True, field: text}
+            self._remember(seat, given, origin)
 
     @rule(seat=SEAT, given=ILLEGAL)
     def remember_what_may_not_be(self, seat: Seat, given: Value) -> None:
@@ -206,6 +201,9 @@ class FactMachine(RuleBasedStateMachine):
         long = [text.strip() for text in texts if len(plain(text)) >= LONG_ENOUGH]
         written = [form.encode() for text in long for form in (text, json.dumps(text)[1:-1])]
         assert not [name for name, data in self._files().items() if any(form in data for form in written)]
+        for text in texts:
+            given = {"text": text, "kind": "gotcha", "scope": "shared", "tags": ["ci"], "insist": False}
+            self._remember(seat, given, "user")
 
     @rule(seat=SEAT, query=TEXT, tier=st.none() | TIER)
     def recall(self, seat: Seat, query: str, tier: str | None) -> None:
