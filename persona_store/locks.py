@@ -20,7 +20,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from persona_hooks.errors import BusyError, ConflictError, RefusedError
+from persona_hooks.errors import UNCHANGED, BusyError, ConflictError, RefusedError
 from persona_hooks.speech import phrase
 from persona_store import files, holders
 from persona_store.native_lock import NativeLock
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 LOCKS: Final = ".locks"
 POLL: Final = 0.005
 DEFAULT_TIMEOUT: Final = 10.0
+KEPT: Final = 0.1
+"""Seconds for which a process may keep a lock in short turns before it leaves others a gap that they cannot miss."""
+GAP: Final = 2 * POLL
 DYING: Final = 2.0
 """Seconds after which a process that is named as holder, and alive, is taken at its word."""
 
@@ -64,10 +67,14 @@ class LockName(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A lock while a thread holds it."""
+    """A lock that a thread has taken."""
 
-    path: Path
-    descriptor: int
+    lock: NativeLock
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is held still: by this process, and not given up."""
+        return self.lock.descriptor is not None
 
     def check(self) -> None:
         """Make sure that the held file is still the one others would lock.
@@ -75,16 +82,41 @@ class Hold:
         Raises:
             ConflictError: The lock file was removed or replaced, so somebody else may hold the lock too.
         """
+        path, descriptor = self.lock.path, self.lock.descriptor
         try:
-            there = os.stat(self.path, follow_symlinks=False)  # noqa: PTH116 - by attribute, for the fault shim
+            there = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute, for the fault shim
         except FileNotFoundError:
             there = None
-        if there is None or not os.path.samestat(there, os.fstat(self.descriptor)):
+        if there is None or descriptor is None or not os.path.samestat(there, os.fstat(descriptor)):
             raise ConflictError(
-                phrase("{path} was removed or replaced while it was held; nothing was changed", path=self.path),
+                phrase("{path} was removed or replaced while it was held; {unchanged}", path=path, unchanged=UNCHANGED),
                 reason="lock_replaced",
-                path=str(self.path),
+                path=str(path),
             )
+
+
+class _Turn:
+    """How this process keeps one lock: a waiter looks every ``POLL``, and misses it if it is taken again at once."""
+
+    __slots__ = ("_began", "_ended", "_kept")
+
+    def __init__(self) -> None:
+        self._kept = self._began = self._ended = 0.0
+
+    def __enter__(self) -> None:
+        self._began = time.monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        self._ended = time.monotonic()
+        self._kept += self._ended - self._began
+
+    def leave_room(self) -> None:
+        """Pause where it was kept for long without a gap that a waiter would have met."""
+        if time.monotonic() - self._ended > GAP:
+            self._kept = 0.0
+        elif self._kept > KEPT:
+            time.sleep(GAP)
+            self._kept = 0.0
 
 
 class _Held(threading.local):
@@ -94,12 +126,10 @@ class _Held(threading.local):
 
 def _forget() -> None:
     """Let a forked child start with nothing held: its parent's locks stay its parent's."""
-    _paths_held.clear()
     _held.locks.clear()
 
 
 _held: Final = _Held()
-_paths_held: Final[set[Path]] = set()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
@@ -112,6 +142,7 @@ class Locks:
         self._directory = root / LOCKS
         self._report = report
         self._paths: dict[LockName, Path] = {}
+        self._turns: dict[Path, _Turn] = {}
 
     @contextlib.contextmanager
     def hold(
@@ -124,13 +155,13 @@ class Locks:
 
         Args:
             name: Which lock.
-            timeout: Seconds to wait; 0 asks once.
+            timeout: Seconds to wait; 0 asks once. What has kept it for long by short turns leaves others a moment.
             check: Called before and while waiting; what it raises ends the wait and is raised here.
 
         Raises:
             BusyError: It stayed held; ``details["holder"]`` says by whom.
             LockOrderError: This thread holds a lock that comes after it, or one of another family.
-            RefusedError: The lock file is no private regular file, or another machine holds it.
+            RefusedError: The lock file is no ordinary file, or another machine holds it.
             StorageError: The file system offers no locks, or refused.
         """
         covering = self._covering(name)
@@ -141,17 +172,15 @@ class Locks:
                 yield covering
             return
         lock = NativeLock(self._path(name))
+        turn = self._turns.setdefault(lock.path, _Turn())
+        if timeout:
+            turn.leave_room()
         try:
             with storage_errors(lock.path):
                 self._require_directory()
                 hold = self._acquire(lock, timeout, check)
-            try:
-                _paths_held.add(lock.path)
-                with self._entered(name, hold):
-                    yield hold
-            finally:
-                _paths_held.discard(lock.path)
-                self._sign_off(lock)
+            with self._entered(name, hold), turn:
+                yield hold
         finally:
             self._release(lock)
 
@@ -171,13 +200,19 @@ class Locks:
 
     def holds(self, rank: Rank, family: str) -> bool:
         """Whether this thread holds a lock of a rank and family here."""
-        return any(root == self.root and (held.rank, held.family) == (rank, family) for root, held, _ in _held.locks)
+        return any((held.rank, held.family) == (rank, family) for held, _ in self._standing())
+
+    def _standing(self) -> list[tuple[LockName, Hold]]:
+        """Return what this thread holds here."""
+        # An interruption may have left entries of locks that were let go.
+        _held.locks = [entry for entry in _held.locks if entry[2].stands]
+        return [(name, hold) for root, name, hold in _held.locks if root == self.root]
 
     @contextlib.contextmanager
     def _entered(self, name: LockName, hold: Hold) -> Iterator[None]:
         entry = (self.root, name, hold)
-        _held.locks.append(entry)
         try:
+            _held.locks.append(entry)
             yield
         finally:
             if entry in _held.locks:
@@ -186,9 +221,7 @@ class Locks:
     def _covering(self, name: LockName) -> Hold | None:
         """Return the transaction that already excludes everybody from this lock, once the order is right."""
         covering = None
-        for root, held, hold in _held.locks:
-            if root != self.root:
-                continue
+        for held, hold in self._standing():
             if held.family != name.family or held.rank >= name.rank:
                 raise LockOrderError(f"{name.file} may not be locked while {held.file} is held")
             if held.rank is Rank.TRANSACTION:
@@ -199,41 +232,33 @@ class Locks:
         deadline = time.monotonic() + timeout
         while (descriptor := lock.take()) is None:
             left = deadline - time.monotonic()
-            if left <= 0:
+            if not left > 0:
                 raise _busy(lock.path)
             if check is not None:
                 check()
             time.sleep(min(POLL, left))
-        self._sign(lock.path, descriptor)
-        return Hold(lock.path, descriptor)
+        self._sign(lock, descriptor)
+        return Hold(lock)
 
-    def _sign(self, path: Path, descriptor: int) -> None:
+    def _sign(self, lock: NativeLock, descriptor: int) -> None:
         """Judge the record of the last holder and write our own."""
-        me = holders.this_process()
-        record = os.pread(descriptor, holders.MAX_READ, 0)
-        verdict, holder = _judge(record, me, held_here=path in _paths_held)
+        me, path = holders.this_process(), lock.path
+        record = files.pread(descriptor, holders.MAX_READ, 0)
+        verdict, holder = _judge(record, me, held_here=lock.rivalled())
         if verdict in {"foreign", "alive"}:
             raise _refused(path, verdict, holder)
         if verdict == "malformed":
             _keep_malformed(path, record)
         if verdict != "clean":
             self._note(f"lock_{verdict}", path)
+        lock.farewell = holders.FREE
         _write_record(descriptor, me.record(), len(record))
-
-    def _sign_off(self, lock: NativeLock) -> None:
-        if lock.descriptor is None:
-            # A forked child leaves its parent's block: the record is its parent's, as the lock is.
-            return
-        try:
-            os.pwrite(lock.descriptor, holders.FREE, 0)
-        except OSError:
-            # The record is a note: the next holder finds this process dead, or itself, and goes on.
-            self._note("lock_record", lock.path)
 
     def _release(self, lock: NativeLock) -> None:
         try:
             lock.give_up()
         except OSError:
+            # What was done under it stands, and nobody is kept out.
             self._note("lock_release", lock.path)
 
     def _note(self, word: str, path: Path) -> None:
@@ -255,7 +280,7 @@ def _judge(record: bytes, me: holders.Holder, *, held_here: bool) -> tuple[holde
 
 
 def _write_record(descriptor: int, record: bytes, size: int) -> None:
-    written = os.pwrite(descriptor, record, 0)
+    written = files.pwrite(descriptor, record, 0)
     if written != len(record):
         raise OSError(errno.ENOSPC, "the holder record does not fit")
     if size > len(record):
@@ -282,7 +307,7 @@ def _refused(path: Path, verdict: str, holder: holders.Holder | None) -> Refused
         where = phrase("another machine")
     return RefusedError(
         phrase(
-            "{path} is marked as held by {holder}, {where}; if it is gone, run 'persona doctor'",
+            "{path} is marked as held by {holder}, {where}; delete the file once nobody uses the profile",
             path=path,
             holder=holder,
             where=where,

@@ -10,6 +10,7 @@ import itertools
 import os
 import socket
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ import pytest
 
 from persona_hooks.errors import PersonaError, RefusedError, StorageError, UncertainError
 from persona_store import foreign_lock, holders, locks
+from tests.support.crash.battery import child
 from tests.support.crash.checks import scratch
 from tests.support.crash.documents import OPERATIONS, Item, add, ids, store
 from tests.support.crash.effects import Effect, Plan
@@ -49,8 +51,11 @@ def test_interrupted_or_refused_at_any_effect_a_process_that_lives_on_keeps_nobo
             transaction.update(document, lambda _: [document.row(Item(id=f"row {next(numbers)}", text="text"))])
 
     def again() -> None:
+        # Of another process first: a change of this one would put right what keeps others out.
+        ended = child(partial(add, root, f"of another {next(numbers)}", timeout=0))
+        if ended.word != "acknowledged":
+            raise AssertionError(ended.detail)
         change()
-        add(root, f"of another {next(numbers)}", timeout=0)
 
     change()
     assert goes_on(root, change, again, ("interrupt", "errno")) == []
@@ -90,11 +95,14 @@ def test_the_bytes_reach_the_disk_before_the_old_version_gives_way_and_the_name_
 
 def test_a_new_file_makes_every_folder_that_leads_to_it_durable(tmp_path: Path) -> None:
     effects = observed(tmp_path, first=True)
-    made = len(places(effects, "mkdir"))
+    made = [effects[at].arguments[0] for at in places(effects, "mkdir")]
     renamed = next(at for at in places(effects, "rename") if effects[at].arguments[1] == "elite.json")
+    last = max(places(effects, "mkdir"))
 
-    # The file's own folder, and the one above each folder that was made for it.
-    assert len([at for at in places(effects, "fsync") if at > renamed]) >= made
+    assert [os.path.basename(path) for path in made] == ["persona-mind", ".locks", "memory", "ltm"]  # noqa: PTH119
+    # The file's bytes and the folders that persona-mind, memory and ltm were made in; then the file's own folder.
+    assert len([at for at in places(effects, "fsync") if last < at < renamed]) == 4
+    assert len([at for at in places(effects, "fsync") if at > renamed]) == 1
 
 
 def test_the_previous_version_stays_under_its_own_name_at_every_moment(tmp_path: Path) -> None:
@@ -214,7 +222,7 @@ def test_a_live_holder_is_refused_with_every_word_a_person_needs(
         add(tmp_path, "one")
     assert caught.value.message == (
         f"{path} is marked as held by process {os.getppid()} on {ME.host}, a live process that the system does not "
-        "keep out; if it is gone, run 'persona doctor'"
+        "keep out; delete the file once nobody uses the profile"
     )
 
 

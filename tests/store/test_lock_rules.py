@@ -22,10 +22,12 @@ from persona_hooks.errors import BusyError, ConflictError, RefusedError, Storage
 from persona_store import diagnostics, doctor, holders
 from persona_store.document import Document
 from persona_store.layout import family_of
-from persona_store.locks import LockName, LockOrderError, Locks, Rank
+from persona_store.locks import POLL, LockName, LockOrderError, Locks, Rank
 from persona_store.rows import RawCodec
+from persona_store.standing_lock import StandingLock
 from tests.support.crash.battery import child
 from tests.support.crash.documents import Item, add, adding, ids, profile, store
+from tests.support.crash.interrupting import interrupted
 
 MEMORY = LockName(Rank.TRANSACTION, "memory", "memory")
 HISTORY = LockName(Rank.HISTORY, "memory", "memory/ltm/elite.json")
@@ -121,6 +123,54 @@ def test_a_waiter_stops_when_its_caller_says_so(locks: Locks) -> None:
         thread.start()
         thread.join(10)
     assert str(caught[0]) == "the session is over"
+
+
+def test_whoever_takes_a_lock_again_at_once_leaves_others_a_turn(locks: Locks) -> None:
+    done = threading.Event()
+
+    def keep_on() -> None:
+        while not done.is_set():
+            with locks.hold(BACKLOG):
+                time.sleep(4 * POLL)
+
+    thread = threading.Thread(target=keep_on)
+    thread.start()
+    try:
+        for _ in range(5):
+            with Locks(locks.root).hold(BACKLOG, timeout=5):
+                pass
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_wherever_it_is_interrupted_a_lock_is_free_again_for_this_process_and_for_others(locks: Locks) -> None:
+    def enter() -> None:
+        with locks.hold(BACKLOG, timeout=0):
+            pass
+
+    enter()
+    stop = 1
+    while interrupted(enter, stop):
+        assert child(enter).word == "acknowledged", f"another process is kept out after place {stop}"
+        enter()
+        stop += 1
+    assert stop > 100
+
+
+def test_a_standing_lock_is_free_again_wherever_taking_it_or_letting_it_go_is_interrupted(tmp_path: Path) -> None:
+    def serve() -> None:
+        lock = StandingLock(tmp_path, "reminders")
+        assert lock.take()
+        lock.release()
+
+    serve()
+    stop = 1
+    while interrupted(serve, stop):
+        serve()
+        assert child(serve).word == "acknowledged", f"another process is kept out after place {stop}"
+        stop += 1
+    assert stop > 50
 
 
 def test_a_killed_holder_is_followed_at_once(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def goes_on(
     Args:
         root: Below which the effects are.
         first: The call that is injured. Its process keeps what it knows, and it can be made any number of times.
-        again: The next call, of the same process and of another one that it keeps out if it still holds something.
+        again: The next call, of another process that this one keeps out if it still holds something, and of this one.
         kinds: Which faults; kills need a process that ends.
     """
     with injured(root, lives_on=True) as shim:
