@@ -29,6 +29,7 @@ class Record:
         now: What has expired by now goes in the same step.
         own_rows_only: Leave an equal fact of another persona alone, and add one of our own beside it.
         retired: Exact bytes of rows that go in the same step.
+        source: The row that it was until now; what a later release put there comes along.
         result: The fact as it stands afterwards.
         again: Whether there was such a row before.
     """
@@ -38,6 +39,7 @@ class Record:
     now: datetime
     own_rows_only: bool
     retired: Collection[bytes] = ()
+    source: Row[Fact] | None = None
     result: Fact = field(init=False)
     again: bool = field(init=False, default=False)
 
@@ -50,6 +52,8 @@ class Record:
             # What a copy has worked out of its former fields is not to be relied on, so the fact is read back.
             self.result, self.again = row.value or self.new, True
             return kept.replace(page, place, row)
+        if self.source is not None:
+            return kept.append(self.document.revise(self.source, self.new))
         return kept.append(self.document.row(self.new))
 
     def _same(self, rows: Rows[Fact]) -> Iterator[tuple[int, int, Fact]]:

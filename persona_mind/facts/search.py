@@ -56,8 +56,12 @@ class View:
     ) -> None:
         self.snapshots = snapshots
         self._meaning = meaning
-        live = [held for tier, shot in snapshots for held in rows(tier, shot) if held.fact.live(now)]
-        self._until = min((held.fact.expires for held in live if held.fact.expires), default=None)
+        found = [held for tier, shot in snapshots for held in rows(tier, shot)]
+        live = [held for held in found if held.fact.live(now)]
+        ends = {held.fact.expires for held in found if held.fact.expires}
+        # What has expired is there again if the clock is set back.
+        self._since = max((end for end in ends if end <= now), default=None)
+        self._until = min((end for end in ends if end > now), default=None)
         self.facts = collapse(live)
         self._by_key = {str(at): held for at, held in enumerate(self.facts)}
         self._index: Index | None = None
@@ -96,7 +100,7 @@ class View:
         pairs = zip(self.snapshots, snapshots, strict=True)
         # A file that is not there gives a new empty version each time.
         same = all(old is new or not (old.rows or new.rows) for (_, old), (_, new) in pairs)
-        return same and (self._until is None or now < self._until)
+        return same and (self._since is None or self._since <= now) and (self._until is None or now < self._until)
 
     def best(self, query: str, limit: int) -> list[Held]:
         """Return the best facts for a query and nothing about the others. One search at a time."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from persona_mind.kernel.clock import Now
     from persona_mind.kernel.scope import Scope
     from persona_store.admission import Admitted
+    from persona_store.document import Row
     from persona_store.transaction import Profile, Transaction
 
 
@@ -166,7 +167,7 @@ class Facts:
             source = _changeable(working, scope)[0]
             # An erasure that has passed the place where it comes to stand would not see it there.
             self.erased.require(source.fact.text, source.fact.tags, (source.fact.source,))
-            saved = self._record(transaction, scope, tier, _promoted(source.fact, tier, now))
+            saved = self._record(transaction, scope, tier, _promoted(source.fact, tier, now), source=source.row)
             self._retire(transaction, scope, [source], after=saved)
         return saved
 
@@ -197,12 +198,19 @@ class Facts:
         return _changeable(resolve(self.visible(scope), handle, "supersedes"), scope)
 
     def _record(
-        self, transaction: Transaction, scope: Scope, tier: Tier, fact: Fact, old: Sequence[Held] = ()
+        self,
+        transaction: Transaction,
+        scope: Scope,
+        tier: Tier,
+        fact: Fact,
+        old: Sequence[Held] = (),
+        *,
+        source: Row[Fact] | None = None,
     ) -> Saved:
         document = self.files.document(tier, scope)
         # A superseded row that says the same is the one to refresh, not one to remove.
         retired = {held.row.raw for held in old if held.tier == tier and held.fact.key != fact.key}
-        change = rewrite.Record(document, fact, self.now(), own_rows_only=tier == "stm", retired=retired)
+        change = rewrite.Record(document, fact, self.now(), own_rows_only=tier == "stm", retired=retired, source=source)
         transaction.update(document, change)
         elsewhere = sum(held.tier != tier for held in old)
         return Saved(tier, change.result, change.again, len(retired) + elsewhere)

@@ -227,7 +227,7 @@ class FactModel:
         value = row.value
         if stones(value["text"], value["tags"], value.get("source")) & self.erased:
             raise Refusal("erased")
-        kept = {name: item for name, item in value.items() if name not in {*UNKNOWN, "expiresAt", "persona"}}
+        kept = {name: item for name, item in value.items() if name not in {"expiresAt", "persona"}}
         owner = value.get("persona") if tier == "project" else None
         after = dict(self.rows)
         self._record(after, seat, tier, without_nulls({**kept, "persona": owner, "lastSeenAt": self.moment()}))

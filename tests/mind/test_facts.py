@@ -345,6 +345,26 @@ def test_promotion_moves_a_working_fact_to_the_project_with_its_source(mind: Min
     assert mind.recall(scope="stm").known == 0
 
 
+def test_what_a_later_release_wrote_of_a_working_fact_is_promoted_with_it(mind: Mind, profile: Path) -> None:
+    saved = mind.remember("The lab opens at six.", scope="stm")
+    (working,) = (profile / "memory" / "stm").glob("*.json")
+    plant(working, {**entries(working)[0], "mood": {"is": [1, 2.5]}})
+
+    mind.promote(saved.id, scope="persona")
+
+    (kept,) = entries(profile / "memory" / "ltm" / "Ann.json")
+    assert kept["mood"] == {"is": [1, 2.5]}
+    assert "expiresAt" not in kept
+
+
+def test_a_clock_that_is_set_back_brings_back_what_had_expired(mind: Mind, clock: ManualClock) -> None:
+    mind.remember("The lab opens at six.", scope="stm", ttl_hours=1)
+    clock.advance(2 * HOUR)
+    assert mind.recall("lab").count == 0
+    clock.advance(-1.5 * HOUR)
+    assert mind.recall("lab").count == 1
+
+
 @pytest.mark.parametrize("scope", ["persona", "shared"])
 def test_promotion_goes_elsewhere_when_that_is_named(mind: Mind, scope: str) -> None:
     saved = mind.remember("deploys need a tag", scope="stm")

@@ -184,7 +184,8 @@ def test_a_note_of_another_machine_is_refused_with_every_word_a_person_needs(tmp
 
     path = str(lock_file(tmp_path))
     assert caught.value.message == (
-        f"{path} is marked as held by process {ME.pid} on laptop, another machine; delete the file once nobody uses the profile"
+        f"{path} is marked as held by process {ME.pid} on laptop, another machine; "
+        "delete the file once nobody uses the profile"
     )
     assert caught.value.details["path"] == path
     assert caught.value.details["holder"] == f"process {ME.pid} on laptop"

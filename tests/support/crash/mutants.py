@@ -82,8 +82,8 @@ MUTANTS = (
         "no lock",
         "contended",
         "native_lock",
-        "            taken = lock_descriptor(descriptor, blocking=False) and self._is_there(descriptor)\n",
-        "            taken = True\n",
+        "            if lock_descriptor(descriptor, blocking=False):\n",
+        "            if True:\n",
     ),
     Mutant(
         "read outside the lock",
