@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from persona_hooks.errors import CorruptError, InvalidError, RefusedError, UncertainError, UnsupportedVersionError
 from persona_hooks.speech import phrase
 from persona_store import files, jsontext, syncfiles
+from persona_store.cloud import conflict_copies
 from persona_store.copies import MANIFEST, MAX_SEARCHED
 from persona_store.document import Document
 from persona_store.layout import BACKUPS, KEY, PREVIOUS, documents_below
@@ -153,7 +154,9 @@ def _copy(root: Path, draft: Path) -> dict[str, str]:
 
 def _copied(root: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the files that a backup consists of: where a document's own is of no use, its previous version as well."""
-    for relative in documents_below(root):
+    # A conflict copy may bring back what was erased here: merging sifts it, and until then it stays where it lies.
+    copies = {copy.relative for copy in conflict_copies(root)}
+    for relative in (name for name in documents_below(root) if name not in copies):
         live = _bytes(root, relative)
         if live is not None:
             yield relative, live

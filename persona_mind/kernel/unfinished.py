@@ -65,7 +65,9 @@ class Plan:
             except FileNotFoundError:
                 return []
         try:
-            return TypeAdapter(list[Begun]).validate_json(base64.b85decode(data))
+            # The words that are just going are not to stay in a cache of the parser's.
+            plans = TypeAdapter(list[Begun], config=ConfigDict(cache_strings="keys"))
+            return plans.validate_json(base64.b85decode(data))
         except (ValueError, ValidationError):
             raise CorruptError(
                 phrase(

@@ -319,6 +319,22 @@ def test_an_interrupted_erasure_is_finished_by_the_next_quiet_moment(
     assert not Tombstones(mind._plugin.services.facts.files.profile).unswept()
 
 
+def test_a_conflict_copy_that_brings_erased_words_is_in_no_backup_and_merging_takes_them_away(
+    mind: Mind, profile: Path
+) -> None:
+    mind.remember(PRIVATE)
+    live = profile / "memory/ltm/Ann.json"
+    brought = live.read_bytes()
+    done(mind, "memory.erase", id=mind.recall("summer house").lines[0].fact.id)
+    copy = live.with_name(f"{live.stem} (conflicted copy 2026-03-02).json")
+    copy.write_bytes(brought)
+
+    backup.daily(mind._plugin.services.facts.files.profile)
+    assert holding(profile) == [str(copy.relative_to(profile))]
+    done(mind, "profile.merge")
+    assert holding(profile) == []
+
+
 def test_a_refusal_after_an_erasure_was_finished_does_not_say_that_nothing_was_changed(
     mind: Mind, profile: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
