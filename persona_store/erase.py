@@ -40,13 +40,13 @@ class Target:
     Attributes:
         texts: The texts as they were stored.
         keys: Their semantic keys, for the tombstones.
-        began_with: Whether a live row that holds the words goes; without it each one does. One that was said after this
-            began, since no tombstone refused it, was acknowledged and has to stay.
+        stone_of: Returns the key that a row's tombstone would have. With it, a live row that holds the words stays if
+            its own key is none of these: no tombstone refused it, so it was said after this began, and acknowledged.
     """
 
     texts: tuple[str, ...] = field(repr=False)
     keys: tuple[str, ...] = field(repr=False)
-    began_with: Callable[[dict[str, JsonValue]], bool] | None = field(default=None, repr=False)
+    stone_of: Callable[[dict[str, JsonValue]], str | None] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.texts or not all(text.strip() for text in self.texts):
@@ -69,7 +69,8 @@ class Target:
         """Whether a row of a live document goes."""
         if not _row_holds(row, self):
             return False
-        return self.began_with is None or row.value is None or self.began_with(row.value)
+        stone = self.stone_of(row.value) if self.stone_of is not None and row.value is not None else None
+        return stone is None or stone in self.keys
 
     def in_bytes(self, data: bytes) -> bool:
         """Whether raw bytes hold one of the texts, as `in_value` does; a short one as a field's value."""

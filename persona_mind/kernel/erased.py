@@ -116,11 +116,11 @@ def stone_of_id(handle: str) -> str:
     return f"id:{handle}"
 
 
-def text_of(row: Mapping[str, Any]) -> str | None:
-    """Return the main text of a document's row, a held call's among them; None for a row that has none."""
+def stone_of_row(row: Mapping[str, Any]) -> str | None:
+    """Return what the tombstone of a document's row is made of; None for a row that has no text."""
     arguments = row.get("arguments")
     text = arguments.get("text") if isinstance(arguments, dict) else row.get("text")
-    return text if isinstance(text, str) else None
+    return stone(text) if isinstance(text, str) else None
 
 
 def _all_stones(text: str, tags: list[str], beside: Iterable[str | None]) -> Iterator[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_hooks.errors import UNCHANGED, RefusedError
 from persona_hooks.speech import phrase
-from persona_mind.kernel.erased import stone, stone_of_id, text_of
+from persona_mind.kernel.erased import stone, stone_of_id, stone_of_row
 from persona_mind.kernel.unfinished import Begun, Plan
 from persona_mind.safekeeping.naming import holding, says_the_same
 from persona_store.oserrors import partly
@@ -17,7 +17,7 @@ from persona_store.tombstones import Tombstones
 from persona_store.transaction import instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from persona_mind.kernel.access import Permit
@@ -117,7 +117,8 @@ class Erasing:
             raise _contained(others)
         texts = dict.fromkeys((*named.texts, *(row.text for row in found if words.in_value(row.text))))
         ids = dict.fromkeys((*sorted(named.ids), *(row.id for row in found if row.id)))
-        keys = {*map(stone, texts), *map(stone_of_id, ids)}
+        keys = {stone(text) for text in (*texts, *(row.text for row in found if row.text))}
+        keys |= {stone_of_id(handle) for handle in ids}
         whole = sorted({said_of(text).hex() for text in (*texts, *(row.text for row in found if row.text))})
         return Begun(id=named.id, texts=tuple(texts), keys=tuple(sorted(keys)), ids=tuple(ids), whole=tuple(whole))
 
@@ -145,7 +146,7 @@ class Erasing:
                 # Its logs have locks of their own, and their previous versions go with those of all documents.
                 dropped = self.recorder.drop(begun.ids, permit)
             with partly() if dropped else nullcontext():
-                target = Target(begun.texts, begun.keys, lambda row: _began_with(begun.keys, saids, row))
+                target = Target(begun.texts, begun.keys, stone_of_row)
                 done = erase(self.profile, target, places=places, outside=outside, check=permit)
         finally:
             self.forget(saids)
@@ -155,14 +156,6 @@ class Erasing:
             if done.complete:
                 Plan(self.profile).drop(begun)
         return replace(done, changed=(*done.changed, *vectors))
-
-
-def _began_with(keys: Collection[str], saids: Collection[bytes], row: dict[str, Any]) -> bool:
-    """Return whether an erasure found a row, or its like, when it began; keys are all that an older release noted."""
-    from persona_mind.meaning.segments import said_of  # noqa: PLC0415 - few commands erase
-
-    text = text_of(row)
-    return text is None or said_of(text) in saids or stone(text) in keys
 
 
 def _contained(others: list[Holding]) -> RefusedError:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from persona_hooks.errors import UNCHANGED, CorruptError, NotFoundError, RefusedError, UnsupportedVersionError
 from persona_hooks.speech import phrase
 from persona_mind.facts.files import Held
 from persona_mind.facts.model import TIERS
 from persona_mind.facts.resolve import resolve
-from persona_mind.kernel.erased import text_of
 from persona_mind.kernel.identity import normal_text
 from persona_mind.quarantine.model import belongs, strings
 from persona_mind.safekeeping.former import former
@@ -160,12 +159,18 @@ def holding(profile: Profile, target: Target) -> Iterator[Holding]:
             continue  # the erasure leaves it and names it
         for row in rows:
             if row.value is not None and target.in_value(row.value):
-                yield Holding(relative, str(row.value.get("id", "")), text_of(row.value) or "")
+                yield Holding(relative, str(row.value.get("id", "")), _text(row.value))
 
 
 def says_the_same(one: str, texts: Iterable[str]) -> bool:
     """Return whether two texts differ in spelling only."""
     return normal_text(one) in set(map(normal_text, texts))
+
+
+def _text(row: dict[str, Any]) -> str:
+    arguments = row.get("arguments")
+    text = arguments.get("text") if isinstance(arguments, dict) else row.get("text")
+    return text if isinstance(text, str) else ""
 
 
 def _looked_at(held: HeldCall) -> tuple[str, ...]:

@@ -247,7 +247,7 @@ class FactModel:
             raise Refusal("contained")
         texts |= {text_of(value) for value in found if holds(text_of(value), texts)}
         self.words |= set(map(normal_text, texts))
-        self.erased |= self.words
+        self.erased |= self.words | set(map(normal_text, map(text_of, found))) - {""}
         self.erased_ids |= {one for row in named for one in row.handles} | {str(value["id"]) for value in found}
         return {place: [raw for raw in rows if not goes(raw, texts)] for place, rows in self.rows.items()}, texts
 

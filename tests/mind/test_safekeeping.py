@@ -319,19 +319,6 @@ def test_an_interrupted_erasure_is_finished_by_the_next_quiet_moment(
     assert not Tombstones(mind._plugin.services.facts.files.profile).unswept()
 
 
-def test_what_goes_for_its_tag_may_be_said_again_without_it(mind: Mind, profile: Path) -> None:
-    handle = mind.remember(PRIVATE).id
-    mind.remember("Tea at six sharp.", tags=[PRIVATE])
-
-    done(mind, "memory.erase", id=handle, everywhere=True)
-
-    assert holding(profile) == []
-    assert mind.recall("tea").count == 0
-    with pytest.raises(RefusedError):
-        mind.remember("Tea at six sharp.", tags=[PRIVATE])
-    assert mind.remember("Tea at six sharp.").again is False
-
-
 def test_a_conflict_copy_that_brings_erased_words_is_in_no_backup_and_merging_takes_them_away(
     mind: Mind, profile: Path
 ) -> None:
