@@ -43,7 +43,7 @@ _COPY: Final = re.compile(
     r"(?P<stem>.+?)("
     r" \([^()]*conflict(ed)?[^()]*\)"  # Dropbox, Nextcloud, Box
     r"|\.sync-conflict-\d{8}-\d{6}-[A-Z0-9]{7}"  # Syncthing
-    r"|-(DESKTOP|LAPTOP)-[A-Z0-9]{7}(-\d+)?"  # OneDrive
+    r"|(?P<device>(?-i:-(DESKTOP|LAPTOP)-[A-Z0-9]{7}(-\d+)?))"  # OneDrive
     r"| \(\d{1,3}\)"  # Google Drive
     r"| \d{1,3}"  # iCloud Drive
     r")\.json",
@@ -89,13 +89,16 @@ def conflict_copies(root: Path) -> Iterator[ConflictCopy]:
     """
     with storage_errors(root):
         # What was merged and left only a previous version is no copy any more.
-        names = [name for name in documents_below(root) if os.path.lexists(root / name)]
+        standing = set(documents_below(root))
+        names = [name for name in sorted(standing) if os.path.lexists(root / name)]
     for relative in names:
         directory, _, name = relative.rpartition("/")
         match = _COPY.fullmatch(name)
         if match is not None:
-            document = f"{match['stem']}.json"
-            yield ConflictCopy(relative, f"{directory}/{document}" if directory else document)
+            document = f"{directory}/{match['stem']}.json".removeprefix("/")
+            # A persona may be called it-DESKTOP-SUPPORT: such a file is a copy only beside what it is a copy of.
+            if match["device"] is None or document in standing:
+                yield ConflictCopy(relative, document)
 
 
 def merge(

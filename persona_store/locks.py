@@ -61,7 +61,7 @@ class LockName(NamedTuple):
 
     @property
     def file(self) -> str:
-        """The lock file's name; path separators become a character that no document's name may hold."""
+        """The lock file's name; path separators become a character that names of documents hardly hold."""
         return f"{self.words.replace('/', '!')}.{self.rank.name.lower()}"
 
 
@@ -96,7 +96,7 @@ class Hold:
 
 
 class _Turn:
-    """How this process keeps one lock: a waiter looks every ``POLL``, and misses it if it is taken again at once."""
+    """How one lock is kept through a ``Locks``: waiters look every ``POLL`` and miss it if it is taken again at once."""
 
     __slots__ = ("_began", "_ended", "_kept")
 

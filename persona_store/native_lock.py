@@ -101,7 +101,9 @@ class NativeLock:
 
     def rivalled(self) -> bool:
         """Return whether another object of this process holds the same file, so that the kernel keeps nobody out."""
-        return any(lock is not self and lock.descriptor is not None and lock.path == self.path for lock in _opened)
+        with _gate:
+            known = list(_opened)
+        return any(lock is not self and lock.descriptor is not None and lock.path == self.path for lock in known)
 
     def _open(self) -> int:
         with _gate:
@@ -164,11 +166,12 @@ _gate = threading.RLock()
 
 
 def _hold_back() -> None:
-    _gate.acquire()
+    # Not for ever: whoever has it may wait for a lock that the forking thread holds.
+    _gate.acquire(timeout=1)
 
 
 def _resume() -> None:
-    # An interruption may have kept the fork from taking it.
+    # The fork may have gone on without it.
     with contextlib.suppress(RuntimeError):
         _gate.release()
 

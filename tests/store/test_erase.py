@@ -393,6 +393,14 @@ def test_conflict_copies_of_every_service_are_known_and_merged_once(profile: Pro
     assert list(cloud.conflict_copies(profile.root)) == []
 
 
+@pytest.mark.parametrize("name", ["it-desktop-support", "it-LAPTOP-CONFIGS", "it"])
+def test_a_persona_whose_name_looks_like_a_copys_is_none(profile: Profile, name: str) -> None:
+    put(profile, f"memory/ltm/{name}.json", "first")
+
+    assert list(cloud.conflict_copies(profile.root)) == []
+    assert f"memory/ltm/{name}.json" in backup.contents(backup.backup(profile, profile.root.parent / "saved")).documents
+
+
 @pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.EMFILE, errno.ELOOP])
 @pytest.mark.parametrize("listing", [files_below, documents_below, quarantine_below])
 def test_a_folder_that_does_not_open_is_never_taken_for_an_empty_one(
