@@ -96,7 +96,7 @@ class Hold:
 
 
 class _Turn:
-    """How one lock is kept through a ``Locks``: waiters look every ``POLL`` and miss it if it is taken again at once."""
+    """How a lock is kept through one ``Locks``; waiters look every ``POLL`` and miss what is taken again at once."""
 
     __slots__ = ("_began", "_ended", "_kept")
 

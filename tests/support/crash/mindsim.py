@@ -171,6 +171,8 @@ def _plain(answer: Answer | None) -> dict[str, Any]:
     if answer is None:
         return {"ok": None, "changed": "unknown", "reason": "", "id": "", "what": "", "left": []}
     details = answer.details
+    # A restoration leaves documents, an erasure files.
+    left = details.get("left", ()) if answer.verb == "memory.erase" else ()
     return {
         "ok": answer.ok,
         "changed": answer.changed,
@@ -178,7 +180,7 @@ def _plain(answer: Answer | None) -> dict[str, Any]:
         "id": str(details.get("id", "")),
         "scope": str(details.get("scope", "")),
         "what": str(details.get("what", "")),
-        "left": [one["path"] for one in details.get("left", ()) if not one["outside"]],
+        "left": [one["path"] for one in left if not one["outside"]],
     }
 
 
