@@ -23,13 +23,12 @@ from persona_hooks.errors import (
 from persona_hooks.speech import phrase
 from persona_store import backup, commit, files, foreign_lock, recovery, syncfiles
 from persona_store.document import Document
-from persona_store.jsontext import encode_row
 from persona_store.layout import KEY, TOMBSTONES, documents_below
 from persona_store.locks import DEFAULT_TIMEOUT, LockName, Rank
 from persona_store.oserrors import partly, storage_errors
 from persona_store.pages import Rows
-from persona_store.rows import RawCodec, Row, Snapshot
-from persona_store.tombstones import KEY_BYTES, Tombstones
+from persona_store.rows import RawCodec, Snapshot
+from persona_store.sieve import Sieve
 from persona_store.transaction import instant
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from persona_store.backup import Contents, Fault
     from persona_store.jsontext import JsonValue
     from persona_store.locks import Hold
+    from persona_store.rows import Row
     from persona_store.transaction import Profile
 
     Fields = dict[str, JsonValue]
@@ -155,20 +155,17 @@ class _Put:
 
     Attributes:
         rows: As the backup holds it.
-        allowed: Leaves out what was erased, asked under the lock since an erasure may begin at any time; None for the
-            tombstones themselves, which join those that stand.
+        sift: Leaves out what was erased, asked under the lock since an erasure may begin at any time.
         withheld: How many rows stayed out.
     """
 
     rows: Sequence[Row[Fields]]
-    allowed: Callable[[Sequence[Row[Fields]]], Sequence[Row[Fields]]] | None
+    sift: Callable[[Snapshot[Fields], Sequence[Row[Fields]]], Sequence[Row[Fields]]]
     withheld: int = 0
 
     def __call__(self, snapshot: Snapshot[Fields]) -> Sequence[Row[Fields]]:
         """Return the rows of the next version; may be called again on a newer one."""
-        if self.allowed is None:
-            return _joined(snapshot.rows, self.rows)
-        kept = self.allowed(self.rows)
+        kept = self.sift(snapshot, self.rows)
         self.withheld = len(self.rows) - len(kept)
         return kept
 
@@ -200,8 +197,8 @@ class _Coming:
             return True
         try:
             return [row.raw for row in self.put(self.present)] != [row.raw for row in self.present.rows]
-        except (CorruptError, UnsupportedVersionError):
-            # What tells erased texts cannot be read yet: it comes back first.
+        except PersonaError:
+            # What tells erased texts cannot be read, or not yet: the key comes back first.
             return True
 
     def is_newer(self) -> bool:
@@ -229,7 +226,7 @@ class _Restoration:
     ) -> None:
         self._profile = profile
         self._contents = contents
-        self._key_of = key_of
+        self._sieve = Sieve(profile, contents, key_of)
         self._asked = asked or _Asked()
         self._timeout = timeout
         self._changed: list[str] = []
@@ -266,23 +263,16 @@ class _Restoration:
 
     def _coming(self) -> Iterable[_Coming]:
         """Yield every document that the backup brings; what keeps the others from bringing erased texts comes first."""
-        tombstones, documents = Tombstones(self._profile), self._contents.documents
+        sieve, documents = self._sieve, self._contents.documents
         for relative in sorted(documents, key=lambda relative: (relative != TOMBSTONES, relative)):
             held = documents[relative].version
             if held is not None:
                 document = Document(self._profile.root, relative, RawCodec())
-                put = _Put(held.rows, None if relative == TOMBSTONES else lambda rows: self._allowed(rows, tombstones))
+                put = _Put(held.rows, sieve.joined if relative == TOMBSTONES else sieve.sifted)
                 yield _Coming(document, held, _present(document), put)
 
-    def _allowed(self, rows: Iterable[Row[Fields]], tombstones: Tombstones) -> tuple[Row[Fields], ...]:
-        def erased(row: Row[Fields]) -> bool:
-            key = self._key_of(row.value) if row.value is not None else None
-            return key is not None and tombstones.stands(key)
-
-        return tuple(row for row in rows if not erased(row))
-
     def _planned(self, differing: Sequence[_Coming]) -> Plan:
-        names = sorted([*(one.document.relative for one in differing), *([KEY] if self._key_comes() else ())])
+        names = sorted([*(one.document.relative for one in differing), *([KEY] if self._sieve.key_comes() else ())])
         newer = sorted(one.document.relative for one in differing if one.is_newer())
         return Plan(self._contents.made, tuple(names), tuple(newer), self._faults())
 
@@ -290,22 +280,9 @@ class _Restoration:
         held = self._contents.documents.items()
         return {relative: one.fault for relative, one in held if one.fault is not None}
 
-    def _key_comes(self) -> bool:
-        """Whether the profile has no key of its own that could be used; one that it has, it keeps."""
-        key = self._contents.key
-        if key is None or len(key) != KEY_BYTES:
-            return False
-        with storage_errors(self._profile.root / KEY):
-            try:
-                with files.open_directory(self._profile.root, []) as directory:
-                    stamp = directory.stamp(KEY)
-            except FileNotFoundError:
-                return True
-        return stamp is None or stamp.size != KEY_BYTES
-
     def _bring_key(self) -> None:
         """Without the key the backup's own tombstones could not be read."""
-        if not self._key_comes() or self._contents.key is None:
+        if not self._sieve.key_comes() or self._contents.key is None:
             return
         root = self._profile.root
         with storage_errors(root / KEY), files.open_directory(root, [], create=True) as directory:
@@ -385,10 +362,10 @@ class _Restoration:
 
     def _restored(self, coming: Sequence[_Coming], kept: Path | None) -> Restored:
         known = {one.document.relative for one in coming}
-        left = {one.document for one in self._left}
+        uncounted = {TOMBSTONES, *(one.document for one in self._left)}
         return Restored(
             documents=tuple(sorted(self._changed)),
-            withheld=sum(one.put.withheld for one in coming if one.document.relative not in left),
+            withheld=sum(one.put.withheld for one in coming if one.document.relative not in uncounted),
             untouched=tuple(name for name in documents_below(self._profile.root) if name not in known),
             left=tuple(self._left),
             faults=self._faults(),
@@ -419,26 +396,3 @@ def _still_there(one: _Coming, directory: files.Directory) -> Snapshot[Fields]:
             path=str(one.document.path),
         )
     return snapshot
-
-
-def _joined(present: Sequence[Row[Fields]], coming: Sequence[Row[Fields]]) -> tuple[Row[Fields], ...]:
-    """Return tombstones with those that a backup adds, each once.
-
-    One that stands here knows best whether every place has been swept. One that only the backup has waits for nothing
-    here: what it keeps out is left out of all that comes, and an erasure that has begun here is written down elsewhere.
-    """
-    standing = {_stone(row) for row in present}
-    new = {_stone(row): row for row in coming if _stone(row) not in standing}
-    return (*present, *map(_swept, new.values()))
-
-
-def _stone(row: Row[Fields]) -> JsonValue | bytes:
-    handle = row.value.get("id") if row.value is not None else None
-    return handle if isinstance(handle, str) else row.raw
-
-
-def _swept(row: Row[Fields]) -> Row[Fields]:
-    if row.value is None or row.value.get("swept") is not False:
-        return row
-    value = {**row.value, "swept": True}
-    return Row(encode_row(value), value)

@@ -112,8 +112,17 @@ def brought_back(outcome: BroughtBack) -> Card:
             say("What this replaced is kept as {name}.", name=outcome.kept) if outcome.kept else "",
         ),
         level="warning" if outcome.left or outcome.damaged else "success",
-        hint=say("Restore it again to bring back what was left as it was.") if outcome.left else "",
+        hint=_way_out(outcome.left),
     )
+
+
+def _way_out(left: Sequence[LeftAsItWas]) -> str:
+    if any(one.reason == "tombstones" for one in left):
+        return say(
+            "`tombstones.json` cannot be trusted, so nobody can tell what was erased. To restore all the same, move it "
+            "out of the profile by hand, `tombstones.json.bak` too if that cannot be read; then restore again."
+        )
+    return say("Restore it again to bring back what was left as it was.") if left else ""
 
 
 def _restored(outcome: BroughtBack) -> str:
@@ -140,6 +149,8 @@ def _left(one: LeftAsItWas) -> str:
             return say("{path}: somebody else holds it", path=document)
         case "unsupported_version" | "unknown_field":
             return say("{path}: a newer release wrote it", path=document)
+        case "tombstones":
+            return say("{path}: left out, since it may hold what was erased", path=document)
         case _:
             return say("{path}: could not be replaced; `/mind doctor` says more", path=document)
 

@@ -432,16 +432,78 @@ def test_a_key_that_is_gone_or_damaged_comes_back(machine: Machine, tmp_path: Pa
     assert aside == ([] if damage is None else [damage])
 
 
-def test_tombstones_that_nobody_can_read_come_back_first(machine: Machine, tmp_path: Path) -> None:
+def _torn(path: Path) -> None:
+    for one in (path, previous(path)):
+        one.write_bytes(b"torn")
+
+
+def _set_back(path: Path) -> None:
+    older, newer = previous(path).read_bytes(), path.read_bytes()
+    path.write_bytes(older)
+    previous(path).write_bytes(newer)
+
+
+@pytest.mark.parametrize("spoil", [_torn, _set_back])
+@pytest.mark.parametrize("knows_stones", [True, False])
+def test_nothing_comes_in_that_tombstones_nobody_can_trust_might_keep_out(
+    machine: Machine, tmp_path: Path, spoil: Callable[[Path], None], *, knows_stones: bool
+) -> None:
+    machine.add(ELITE, "a private thing", "one")
+    if knows_stones:
+        erase(machine.profile, Target(("text of something else",), (json.dumps(["note", "something else"]),)))
+    older = backup.backup(machine.profile, tmp_path / "older")
+    erase(machine.profile, Target((PRIVATE,), (STONE,)))
+    path = machine.path("tombstones.json")
+    spoil(path)
+    held = path.read_bytes()
+
+    restored = machine.restore(older)
+
+    assert [left.document for left in restored.left] == [*(["tombstones.json"] if knows_stones else []), ELITE]
+    assert {left.error.reason for left in restored.left} == {"tombstones"}
+    assert (restored.documents, path.read_bytes()) == ((), held)
+    assert machine.ids(ELITE) == ["one"]
+
+
+def test_who_moves_tombstones_away_that_nobody_can_read_brings_back_what_the_backup_holds(
+    machine: Machine, tmp_path: Path
+) -> None:
+    machine.add(ELITE, "a private thing", "one")
+    erase(machine.profile, Target((PRIVATE,), (STONE,)))
+    made = backup.backup(machine.profile, tmp_path / "saved")
+    machine.add(ELITE, "two")
+    path = machine.path("tombstones.json")
+    _torn(path)
+    for one in (path, previous(path)):
+        one.rename(tmp_path / one.name)
+
+    restored = machine.restore(made)
+
+    assert (restored.documents, restored.left) == ((ELITE, "tombstones.json"), ())
+    assert Tombstones(machine.profile).stands(STONE)
+
+
+def test_the_key_of_another_profile_does_not_take_the_place_of_one_that_is_lost(
+    machine: Machine, tmp_path: Path
+) -> None:
     machine.add(ELITE, "a private thing", "one")
     older = backup.backup(machine.profile, tmp_path / "older")
     erase(machine.profile, Target((PRIVATE,), (STONE,)))
     made = backup.backup(machine.profile, tmp_path / "saved")
-    for name in ("tombstones.json", "tombstones.json.bak"):
-        machine.path(name).write_bytes(b"torn")
+    other = Machine(tmp_path / "other")
+    other.add(ELITE, "another thing", "two")
+    erase(other.profile, Target(("text of another thing",), (json.dumps(["note", "text of another thing"]),)))
+    foreign = backup.backup(other.profile, tmp_path / "foreign")
+    # Its tombstones do not join either: they would make its key look like the one that is lost.
+    machine.restore(foreign)
+    machine.path("profile.key").unlink()
 
-    assert [left.document for left in machine.restore(older).left] == [ELITE]
-    assert machine.restore(made).left == ()
+    for source in (foreign, older, foreign):
+        restored = machine.restore(source)
+        assert [left.error.reason for left in restored.left] == ["profile_key"] * (source == older)
+        assert not machine.path("profile.key").exists()
+
+    assert "profile.key" in machine.restore(made).documents
     assert machine.restore(older).withheld == 1
     assert machine.ids(ELITE) == ["one"]
 
