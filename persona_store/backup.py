@@ -7,6 +7,7 @@ sweeps them; one taken elsewhere is filtered by the tombstones when it comes bac
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -43,6 +44,8 @@ _KEPT_REPLACED: Final = 3
 _MAX_MANIFEST: Final = 4 * 1024 * 1024
 _VERSION: Final = 1
 _DOCUMENTS: Final = "documents"
+_PASSING: Final = frozenset({errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+"""What the moment is to blame for, not the file: a backup fails by it, and the next one has it all."""
 _HOLDS: Final = frozenset({_DOCUMENTS, "parts"})
 """What may lie in a backup; ``parts`` is kept free for what is no document, and checked without being used."""
 
@@ -172,8 +175,8 @@ def _copied(root: Path) -> Iterator[tuple[str, bytes]]:
 def _bytes(root: Path, relative: str) -> bytes | None:
     """Return a file's bytes, or None where there is none.
 
-    One that is too large even to be searched, or not ours to read, must not keep all others from being copied: it
-    counts as an empty one, which tells at restoring that there was something.
+    One that is too large even to be searched, not ours to read or refused by the disk must not keep all others from
+    being copied: it counts as an empty one, which tells at restoring that there was something.
     """
     *parts, name = relative.split("/")
     with storage_errors(root / relative):
@@ -183,6 +186,10 @@ def _bytes(root: Path, relative: str) -> bytes | None:
         except FileNotFoundError:
             return None
         except (files.OversizeError, RefusedError):
+            return b""
+        except OSError as error:
+            if error.errno in _PASSING:
+                raise
             return b""
 
 
@@ -243,6 +250,13 @@ def replaced(profile: Profile) -> Path | None:
             return None
         files.open_directory(profile.root, [BACKUPS], create=True).close()
         return _make(profile, _free(shelf, profile.now()))
+
+
+def has_copy(source: Path, relative: str) -> bool:
+    """Whether a backup holds any byte of a document's own file."""
+    path = source / _DOCUMENTS / relative
+    with storage_errors(path):
+        return os.path.lexists(path) and os.path.getsize(path) > 0  # noqa: PTH202 - by attribute, as above
 
 
 def _free(shelf: Path, moment: datetime) -> Path:

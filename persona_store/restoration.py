@@ -205,12 +205,13 @@ class _Coming:
         """Whether what is there changed after the version in the backup, provided that the two differ.
 
         A count tells it on one machine, a moment where a profile was begun anew. Two that agree in both were one
-        version, which somebody edited since.
+        version, which somebody edited since; not so where the previous version is read in place of a damaged one.
         """
         if self.present is None or not self.present.sequence or self.document.relative == TOMBSTONES:
             return False
         there, then = ((one.sequence, datetime.fromisoformat(one.updated_at)) for one in (self.present, self.held))
-        return there == then or there[0] > then[0] or there[1] > then[1]
+        same = there == then and self.present.damage is None
+        return same or there[0] > then[0] or there[1] > then[1]
 
 
 class _Restoration:
@@ -231,6 +232,7 @@ class _Restoration:
         self._timeout = timeout
         self._changed: list[str] = []
         self._left: list[Left] = []
+        self._kept: Path | None = None
 
     def plan(self) -> Plan:
         """Compare what is there with what would come."""
@@ -243,9 +245,9 @@ class _Restoration:
             differing = [one for one in coming if one.differs()]
             plan = self._planned(differing)
             if not plan.differing:
-                return self._restored(coming, None)
+                return self._restored(coming)
             agreed(plan)
-            kept = backup.replaced(self._profile)
+            self._kept = backup.replaced(self._profile)
             with partly():
                 self._bring_key()
                 for one in differing:
@@ -257,9 +259,9 @@ class _Restoration:
             for one in differing:
                 if one.document.family != "memory":
                     self._bring(one, self._update_alone)
-            backup.forget_replaced(self._profile.root, {source, *([kept.name] if kept is not None else ())})
+            backup.forget_replaced(self._profile.root, {source, *([self._kept.name] if self._kept else ())})
             self._raise_what_a_disk_refused()
-            return self._restored(coming, kept)
+            return self._restored(coming)
 
     def _coming(self) -> Iterable[_Coming]:
         """Yield every document that the backup brings; what keeps the others from bringing erased texts comes first."""
@@ -284,11 +286,18 @@ class _Restoration:
         """Without the key the backup's own tombstones could not be read."""
         if not self._sieve.key_comes() or self._contents.key is None:
             return
+        try:
+            self._put_key(self._contents.key)
+        except PersonaError as error:
+            self._left.append(Left(KEY, error))
+        else:
+            self._changed.append(KEY)
+
+    def _put_key(self, key: bytes) -> None:
         root = self._profile.root
         with storage_errors(root / KEY), files.open_directory(root, [], create=True) as directory:
             recovery.quarantine(directory, KEY)
-            syncfiles.put(directory, KEY, self._contents.key)
-        self._changed.append(KEY)
+            syncfiles.put(directory, KEY, key)
 
     def _update_alone(self, document: Document[Fields], put: _Put, seen: str) -> bool:
         update = self._profile.update
@@ -306,6 +315,7 @@ class _Restoration:
         self._changed += [relative] * changed
 
     def _change(self, one: _Coming, update: Update) -> bool:
+        self._require_copy(one)
         try:
             return update(one.document, one.put, one.seen)
         except CorruptError as error:
@@ -313,6 +323,17 @@ class _Restoration:
                 raise
             self._replace(one)
             return True
+
+    def _require_copy(self, one: _Coming) -> None:
+        """Refuse to replace what is not among what was kept: the disk refused it just then, or it is in no backup."""
+        if one.present is None or not one.present.exists or self._kept is None:
+            return
+        if not backup.has_copy(self._kept, one.document.relative):
+            raise RefusedError(
+                phrase("{path} could not be kept; it was left as it is", path=one.document.path),
+                reason="not_kept",
+                path=str(one.document.path),
+            )
 
     def _replace(self, one: _Coming) -> None:
         """Put aside a document that no change can be made to, its previous version as well, and replace it.
@@ -357,10 +378,19 @@ class _Restoration:
     def _raise_what_a_disk_refused(self) -> None:
         for left in self._left:
             if isinstance(left.error, StorageError | UncertainError):
-                left.error.details = {**left.error.details, "left": [one.document for one in self._left]}
-                raise left.error
+                raise self._told(left.error) from left.error
 
-    def _restored(self, coming: Sequence[_Coming], kept: Path | None) -> Restored:
+    def _told(self, error: PersonaError) -> PersonaError:
+        """Return what a disk refused with all that did not come back, and where what was replaced is kept."""
+        names = [one.document for one in self._left]
+        if self._kept is None:
+            error.details = {**error.details, "left": names}
+            return error
+        message = phrase("{what}; what was replaced is kept as {name}", what=error.message, name=self._kept.name)
+        details = {**error.details, "left": names, "kept": self._kept.name}
+        return type(error)(message, reason=error.reason, changed=error.changed, **details)
+
+    def _restored(self, coming: Sequence[_Coming]) -> Restored:
         known = {one.document.relative for one in coming}
         uncounted = {TOMBSTONES, *(one.document for one in self._left)}
         return Restored(
@@ -369,7 +399,7 @@ class _Restoration:
             untouched=tuple(name for name in documents_below(self._profile.root) if name not in known),
             left=tuple(self._left),
             faults=self._faults(),
-            kept=kept,
+            kept=self._kept,
         )
 
 
@@ -378,8 +408,8 @@ def _present(document: Document[Fields]) -> Snapshot[Fields] | None:
         return document.read()
     except (CorruptError, UnsupportedVersionError):
         return None
-    except RefusedError:
-        # A link, or another account's file, lies in its place: the change is what is refused.
+    except (RefusedError, StorageError):
+        # A link, or another account's file, lies in its place, or its disk refuses: so will the change.
         return None
 
 

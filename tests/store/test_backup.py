@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from persona_hooks.errors import CorruptError, RefusedError, StorageError
-from persona_store import backup, doctor, restoration
+from persona_store import backup, doctor, files, restoration
 from persona_store.erase import Target, erase
 from persona_store.jsontext import MAX_BYTES
 from persona_store.layout import quarantine_below
@@ -285,8 +286,93 @@ def test_a_disk_that_refuses_a_document_is_told_once_all_others_are_back(
             machine.restore(made)
 
     assert (caught.value.changed, caught.value.details["left"]) == ("unknown", ["memory/b.json"])
+    (kept,) = backup.shelved(machine.profile.root)
+    assert caught.value.details["kept"] == kept
+    assert caught.value.message.endswith(
+        f"earlier steps may have changed something; what was replaced is kept as {kept}"
+    )
     assert [machine.ids(name) for name in names] == [["one"], ["one", "two"], ["one"], ["one"]]
     assert machine.restore(made).documents == ("memory/b.json",)
+
+
+def refuse_to_read(monkeypatch: pytest.MonkeyPatch, path: Path, code: int, times: int = sys.maxsize) -> None:
+    """Let a disk refuse one file as often as this, whoever reads it."""
+    real, left = files.Directory.read, iter(range(times))
+
+    def read(directory: files.Directory, name: str, cap: int) -> tuple[bytes, files.Stamp]:
+        if directory.path / name == path and next(left, None) is not None:
+            raise OSError(code, os.strerror(code))
+        return real(directory, name, cap)
+
+    monkeypatch.setattr(files.Directory, "read", read)
+
+
+def test_a_file_that_the_disk_refuses_to_read_keeps_no_other_from_being_backed_up_and_brought_back(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.add(ELITE, "one", "two")
+    machine.add(SHARED, "else")
+    made = backup.backup(machine.profile, tmp_path / "saved")
+    machine.add(SHARED, "later")
+    held = machine.path(ELITE).read_bytes()
+    with monkeypatch.context() as broken:
+        refuse_to_read(broken, machine.path(ELITE), errno.EIO)
+
+        daily = backup.daily(machine.profile)
+        with pytest.raises(StorageError) as caught:
+            machine.restore(made)
+
+    assert daily is not None
+    assert backup.faults(daily) == {ELITE: "previous"}
+    assert (caught.value.changed, caught.value.details["left"]) == ("unknown", [ELITE])
+    assert (machine.ids(SHARED), machine.path(ELITE).read_bytes()) == (["else"], held)
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENOMEM, errno.EAGAIN])
+def test_a_backup_that_fails_for_want_of_something_is_none(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    machine.add(ELITE, "one")
+    refuse_to_read(monkeypatch, machine.path(ELITE), code)
+
+    with pytest.raises(StorageError):
+        backup.backup(machine.profile, tmp_path / "saved")
+
+    assert not (tmp_path / "saved").exists()
+
+
+def test_what_could_not_be_kept_is_not_replaced(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk refuses it once, just when it is to be kept."""
+    for name in (ELITE, SHARED):
+        machine.add(name, "one")
+    made = backup.backup(machine.profile, tmp_path / "saved")
+    for name in (ELITE, SHARED):
+        machine.add(name, "two")
+
+    def agreed(_: restoration.Plan) -> None:
+        refuse_to_read(monkeypatch, machine.path(ELITE), errno.EIO, times=1)
+
+    restored = restoration.restore(machine.profile, made, key_of, agreed=agreed)
+
+    assert [(left.document, left.error.reason) for left in restored.left] == [(ELITE, "not_kept")]
+    assert (machine.ids(ELITE), machine.ids(SHARED)) == (["one", "two"], ["one"])
+
+
+def test_a_key_that_cannot_be_put_back_keeps_none_of_the_documents_from_coming_back(
+    machine: Machine, tmp_path: Path
+) -> None:
+    machine.add(ELITE, "one")
+    erase(machine.profile, Target((PRIVATE,), (STONE,)))
+    made = backup.backup(machine.profile, tmp_path / "saved")
+    machine.add(ELITE, "two")
+    machine.path("profile.key").unlink()
+    machine.path("profile.key").symlink_to("nowhere")
+
+    restored = machine.restore(made)
+
+    assert (restored.documents, [left.document for left in restored.left]) == ((ELITE,), ["profile.key"])
 
 
 def newer(machine: Machine, source: Path) -> tuple[str, ...]:
@@ -322,6 +408,15 @@ def test_a_profile_that_was_begun_anew_and_one_that_was_edited_are_newer_too(mac
     machine.now += timedelta(seconds=1)
     machine.add(ELITE, "begun anew")
     assert newer(machine, made) == (ELITE,)
+
+
+def test_what_a_torn_document_was_served_from_is_not_newer_than_itself(machine: Machine, tmp_path: Path) -> None:
+    machine.add(ELITE, "one", "two")
+    machine.path(ELITE).write_bytes(b"torn")
+    made = backup.backup(machine.profile, tmp_path / "saved")
+
+    assert newer(machine, made) == ()
+    assert machine.restore(made).documents == (ELITE,)
 
 
 @pytest.mark.parametrize("days", [1, -1])
@@ -397,10 +492,10 @@ def test_an_erasure_that_was_unfinished_when_a_backup_was_made_is_not_unfinished
     assert stones.stands(STONE)
     assert "erase_unfinished" not in {found.word for found in doctor.examine(machine.profile)}
     assert (machine.ids(ELITE), restored.withheld) == (["one"], 1)
-    files = [
+    holding = [
         path for path in machine.profile.root.rglob("*") if path.is_file() and PRIVATE.encode() in path.read_bytes()
     ]
-    assert files == []
+    assert holding == []
 
 
 def test_an_erasure_that_has_begun_here_goes_on_after_a_backup_came_back(machine: Machine, tmp_path: Path) -> None:
