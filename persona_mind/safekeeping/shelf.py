@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -108,12 +108,13 @@ class Shelf:
         )
 
     def merge(self, permit: Permit) -> list[TakenIn]:
-        """Take every conflict copy in; what was erased stays out."""
+        """Take every conflict copy in; what was erased stays out. An error after the first says so by ``changed``."""
         from persona_store import cloud  # noqa: PLC0415 - as in make
 
-        taken, erased = [], Erased(self.profile)
+        taken, erased = list[TakenIn](), Erased(self.profile)
         for copy in list(cloud.conflict_copies(self.profile.root)):
-            done = cloud.merge(self.profile, copy, _identity, stone_of=erased.stone_in, check=permit)
+            with partly() if any(one.merged for one in taken) else nullcontext():
+                done = cloud.merge(self.profile, copy, _identity, stone_of=erased.stone_in, check=permit)
             added, withheld = (done.added, done.withheld) if done else (0, 0)
             taken.append(
                 TakenIn(

@@ -94,10 +94,13 @@ class SafekeepingVerbs:
                 changed="yes" if finished.changed else "no", id=params.id, what="nothing", finished=finished.number
             )
         done = self.erasing.erase(named, self._outside(call.session), permit, everywhere=params.everywhere)
-        if named.what == "note":
-            self.notes.forget(call.session, scope, named.id, permit)
-        self.notes.release(call.session)
-        self.changed(call.session)
+        with partly():
+            try:
+                if named.what == "note":
+                    self.notes.forget(call.session, scope, named.id, permit)
+            finally:
+                self.notes.release(call.session)
+                self.changed(call.session)
         return Erasure(
             changed="yes",
             id=named.id,
@@ -146,7 +149,12 @@ class SafekeepingVerbs:
         """Take conflict copies in."""
         _scope, permit = self.access.enter(call)
         _require_person(call)
-        copies = tuple(self.shelf.merge(permit))
+        try:
+            copies = tuple(self.shelf.merge(permit))
+        except PersonaError as error:
+            if error.changed != "no":
+                self.changed(call.session)
+            raise
         if any(copy.merged for copy in copies):
             self.changed(call.session)
         return Merged(changed="yes" if any(copy.merged for copy in copies) else "no", copies=copies)

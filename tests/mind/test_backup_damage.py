@@ -5,10 +5,15 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+from persona_hooks.errors import UNCHANGED, BusyError
+from persona_hooks.speech import phrase
+from persona_mind.notes.service import Notes
 from tests.mind.test_safekeeping import OTHER, done
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
     from persona_mind.library import Mind
     from tests.mind.conftest import Start
@@ -78,3 +83,62 @@ def test_restoring_is_the_way_out_of_what_nobody_can_read(mind: Mind, profile: P
     assert mind.recall().total == 1
     assert mind.remember("The gate opens at nine.").id
     assert not [found for found in mind.doctor().findings if found.weight == "error"]
+
+
+def test_tombstones_that_nobody_can_trust_are_told_of_and_the_way_out_with_them(
+    mind: Mind, profile: Path, tmp_path: Path
+) -> None:
+    done(mind, "memory.erase", id=mind.remember("Water the flowers in the yard.").id)
+    handle = mind.remember(OTHER).id
+    done(mind, "profile.backup", path=str(tmp_path / "saved"))
+    done(mind, "memory.erase", id=handle)
+    for name in ("tombstones.json", "tombstones.json.bak"):
+        (profile / name).write_bytes(b"torn")
+
+    back = mind.call("profile.restore", {"path": str(tmp_path / "saved"), "yes": True, "newer": True})
+
+    assert {one["document"]: one["reason"] for one in back.details["left"]} == dict.fromkeys(
+        ("tombstones.json", ANN), "tombstones"
+    )
+    assert f"{ANN}: left out, since it may hold what was erased" in back.text
+    assert "move it out of the profile by hand" in back.text
+    assert mind.recall().total == 0
+
+
+def test_what_follows_an_erasure_cannot_say_that_nothing_was_changed(
+    mind: Mind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = done(mind, "notes.save", text=OTHER).id
+
+    def busy(*_: object) -> None:
+        raise BusyError(phrase("The log is in use; {unchanged}.", unchanged=UNCHANGED))
+
+    monkeypatch.setattr(Notes, "forget", busy)
+    answer = mind.call("memory.erase", {"id": note})
+
+    assert answer.changed == "unknown"
+    assert "nothing was changed" not in answer.text
+    assert done(mind, "memory.erase", id=note).what == "nothing"
+
+
+def test_a_merge_that_stops_after_its_first_copy_cannot_say_that_nothing_was_changed(mind: Mind, profile: Path) -> None:
+    mind.remember(OTHER)
+    mind.remember(OTHER, scope="shared")
+    for stem in ("Ann", "_shared"):
+        held = (profile / f"memory/ltm/{stem}.json").read_bytes()
+        copy = profile / f"memory/ltm/{stem} (conflicted copy 2026-03-02).json"
+        copy.write_bytes(held.replace(b"staging", b"testing"))
+    assert mind.recall("testing").count == 0
+    whole = (profile / "memory/ltm/_shared.json").read_bytes()
+    for name in ("_shared.json", "_shared.json.bak"):
+        (profile / "memory/ltm" / name).write_bytes(b"torn")
+
+    answer = mind.call("profile.merge", {})
+
+    assert answer.changed == "unknown"
+    assert "nothing was changed" not in answer.text
+    (profile / "memory/ltm/_shared.json").write_bytes(whole)
+    assert mind.recall("testing").count == 1
+    assert [one.path for one in done(mind, "profile.merge").copies] == [
+        "memory/ltm/_shared (conflicted copy 2026-03-02).json"
+    ]
