@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LOCKS: Final = ".locks"
 POLL: Final = 0.005
 DEFAULT_TIMEOUT: Final = 10.0
-KEPT: Final = 0.1
+KEPT: Final = 0.25
 """Seconds for which a process may keep a lock in short turns before it leaves others a gap that they cannot miss."""
 GAP: Final = 2 * POLL
 DYING: Final = 2.0
@@ -96,19 +96,12 @@ class Hold:
 
 
 class _Turn:
-    """How a lock is kept through one ``Locks``; waiters look every ``POLL`` and miss what is taken again at once."""
+    """How this process keeps one lock; waiters look every ``POLL``, and miss what is taken again at once."""
 
-    __slots__ = ("_began", "_ended", "_kept")
+    __slots__ = ("_ended", "_kept")
 
     def __init__(self) -> None:
-        self._kept = self._began = self._ended = 0.0
-
-    def __enter__(self) -> None:
-        self._began = time.monotonic()
-
-    def __exit__(self, *_: object) -> None:
-        self._ended = time.monotonic()
-        self._kept += self._ended - self._began
+        self._kept = self._ended = 0.0
 
     def leave_room(self) -> None:
         """Pause where it was kept for long without a gap that a waiter would have met."""
@@ -117,6 +110,11 @@ class _Turn:
         elif self._kept > KEPT:
             time.sleep(GAP)
             self._kept = 0.0
+
+    def end(self, began: float) -> None:
+        """Take note that it was let go, and since when it was kept."""
+        self._ended = time.monotonic()
+        self._kept += self._ended - began
 
 
 class _Held(threading.local):
@@ -130,6 +128,7 @@ def _forget() -> None:
 
 
 _held: Final = _Held()
+_turns: Final[dict[Path, _Turn]] = {}
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
@@ -142,7 +141,6 @@ class Locks:
         self._directory = root / LOCKS
         self._report = report
         self._paths: dict[LockName, Path] = {}
-        self._turns: dict[Path, _Turn] = {}
 
     @contextlib.contextmanager
     def hold(
@@ -172,17 +170,21 @@ class Locks:
                 yield covering
             return
         lock = NativeLock(self._path(name))
-        turn = self._turns.setdefault(lock.path, _Turn())
+        turn = _turns.setdefault(lock.path, _Turn())
         if timeout:
             turn.leave_room()
+        began = None
         try:
             with storage_errors(lock.path):
                 self._require_directory()
                 hold = self._acquire(lock, timeout, check)
-            with self._entered(name, hold), turn:
+            began = time.monotonic()
+            with self._entered(name, hold):
                 yield hold
         finally:
             self._release(lock)
+            if began is not None:
+                turn.end(began)
 
     def _path(self, name: LockName) -> Path:
         path = self._paths.get(name)
@@ -251,8 +253,10 @@ class Locks:
             _keep_malformed(path, record)
         if verdict != "clean":
             self._note(f"lock_{verdict}", path)
-        lock.farewell = holders.FREE
+        # Until the record stands whole, nothing of it is to stay.
+        lock.farewell = b""
         _write_record(descriptor, me.record(), len(record))
+        lock.farewell = holders.FREE
 
     def _release(self, lock: NativeLock) -> None:
         try:

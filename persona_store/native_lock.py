@@ -11,9 +11,8 @@ import contextlib
 import errno
 import os
 import stat
-import threading
 from typing import TYPE_CHECKING, Final
-from weakref import WeakSet
+from weakref import ref
 
 from persona_hooks.errors import RefusedError
 from persona_hooks.speech import phrase
@@ -36,10 +35,13 @@ _NO_FILE: Final = frozenset({errno.ELOOP, errno.EISDIR, errno.ENXIO})
 
 
 class NativeLock:
-    """One side file, readable by its owner only. Making this touches no disk; one object belongs to one holder."""
+    """One side file, readable by its owner only. Making this touches no disk; one object belongs to one thread.
 
-    farewell = b""
-    """What is put at the beginning of the file when it is given up."""
+    An object that is dropped gives its lock up: an interruption may come where nobody else could.
+    """
+
+    farewell: bytes | None = None
+    """What is put at the beginning of the file when it is given up; an empty one empties it, None leaves it."""
     # Of the class first: an interruption may come before an object has its own.
     _descriptor: int | None = None
     _process = 0
@@ -50,9 +52,10 @@ class NativeLock:
         self.path = path
 
     def __del__(self) -> None:
-        """Free what an interruption left held: it reached nobody who could give it up."""
-        with contextlib.suppress(OSError):
+        try:  # noqa: SIM105 - nothing else may run here that can be interrupted
             self.give_up()
+        except OSError:
+            pass
 
     @property
     def descriptor(self) -> int | None:
@@ -88,38 +91,34 @@ class NativeLock:
         """
         if self._descriptor is None:
             return
-        with _gate:
-            try:
-                self._say(self.farewell)
-            except BaseException:
-                # Another process would find a live holder named, and believe that the kernel keeps nobody out.
-                with contextlib.suppress(OSError):
-                    self._say(b"")
-                raise
-            finally:
-                self._close()
+        try:
+            self._say(self.farewell)
+        except BaseException:
+            # Another process would find a live holder named, and believe that the kernel keeps nobody out.
+            with contextlib.suppress(OSError):
+                self._say(self.farewell and b"")
+            raise
+        finally:
+            self._close()
 
     def rivalled(self) -> bool:
         """Return whether another object of this process holds the same file, so that the kernel keeps nobody out."""
-        with _gate:
-            known = list(_opened)
-        return any(lock is not self and lock.descriptor is not None and lock.path == self.path for lock in known)
+        others = [lock for lock in _all_opened() if lock is not self and lock.path == self.path]
+        return any(lock.descriptor is not None for lock in others)
 
     def _open(self) -> int:
-        with _gate:
-            try:
-                self._descriptor = descriptor = os.open(self.path, _OPEN, files.FILE_MODE)
-            except OSError as error:
-                if error.errno in _NO_FILE:
-                    raise self._unsafe() from None
-                raise
-            self._process = os.getpid()
-            _opened.add(self)
+        try:
+            self._descriptor = descriptor = os.open(self.path, _OPEN, files.FILE_MODE)
+        except OSError as error:
+            if error.errno in _NO_FILE:
+                raise self._unsafe() from None
+            raise
+        self._process = os.getpid()
+        _opened[id(self)] = ref(self)
         return descriptor
 
-    def _say(self, farewell: bytes) -> None:
-        """Put a farewell at the beginning of the file, or take away what stands in it."""
-        if self._descriptor is None or not self.farewell or self._process != os.getpid():
+    def _say(self, farewell: bytes | None) -> None:
+        if self._descriptor is None or farewell is None or self._process != os.getpid():
             return
         if farewell:
             files.pwrite(self._descriptor, farewell, 0)
@@ -128,25 +127,24 @@ class NativeLock:
 
     def _close(self) -> None:
         """Let go of the file; a forked child does not unlock what it shares with its parent."""
-        with _gate:
-            # Whoever is given the lock next must not find it held by this one still.
-            self._taken = False
-            try:
-                if self._descriptor is not None and self._unlock is not None and self._process == os.getpid():
-                    self._unlock(self._descriptor)
-            finally:
-                # Forgotten first: once it is closed, its number may mean another file.
-                descriptor, self._descriptor = self._descriptor, None
-                _opened.discard(self)
-                if descriptor is not None:
-                    files.close(descriptor)
+        # Whoever is given the lock next must not find it held by this one still.
+        self._taken = False
+        try:
+            if self._descriptor is not None and self._unlock is not None and self._process == os.getpid():
+                self._unlock(self._descriptor)
+        finally:
+            # Forgotten first: once it is closed, its number may mean another file.
+            descriptor, self._descriptor = self._descriptor, None
+            _opened.pop(id(self), None)
+            if descriptor is not None:
+                files.close(descriptor)
 
     def _is_there(self, descriptor: int) -> bool:
         """Return whether the locked file still has its name; somebody may have removed it before it was locked."""
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
             raise self._unsafe()
-        if stat.S_IMODE(status.st_mode) != files.FILE_MODE and hasattr(os, "fchmod"):
+        if stat.S_IMODE(status.st_mode) != files.FILE_MODE and hasattr(os, "fchmod") and status.st_uid == os.geteuid():
             # A mask of the process's own may have left it closed to its owner, or open to others.
             with contextlib.suppress(OSError):
                 os.fchmod(descriptor, files.FILE_MODE)
@@ -160,30 +158,20 @@ class NativeLock:
         )
 
 
-_opened: Final[WeakSet[NativeLock]] = WeakSet()
-_gate = threading.RLock()
-"""Held while a file is opened or closed, so that no fork comes between and no two threads close one file."""
+_opened: Final[dict[int, ref[NativeLock]]] = {}
 
 
-def _hold_back() -> None:
-    # Not for ever: whoever has it may wait for a lock that the forking thread holds.
-    _gate.acquire(timeout=1)
-
-
-def _resume() -> None:
-    # The fork may have gone on without it.
-    with contextlib.suppress(RuntimeError):
-        _gate.release()
+def _all_opened() -> list[NativeLock]:
+    # A copy in one step: other threads open and close theirs meanwhile.
+    return [lock for lock in (known() for known in list(_opened.values())) if lock is not None]
 
 
 def _begin_anew() -> None:
     """Close in a forked child what its parent holds. The parent's locks stay its parent's."""
-    global _gate  # noqa: PLW0603 - a thread that is not there any more may hold the other one
-    _gate = threading.RLock()
-    for lock in list(_opened):
+    for lock in _all_opened():
         if lock._process != os.getpid():  # noqa: SLF001 - known to this module alone
             lock._close()  # noqa: SLF001 - as above
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold_back, after_in_parent=_resume, after_in_child=_begin_anew)
+    os.register_at_fork(after_in_child=_begin_anew)

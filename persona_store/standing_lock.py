@@ -6,6 +6,7 @@ stands outside the order of the locks that guard writes.
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Final
 
 from persona_store import files
@@ -31,6 +32,7 @@ class StandingLock:
         self._root = root
         self.path = root / LOCKS / f"{words.replace('/', '!')}.{SUFFIX}"
         self._lock = NativeLock(self.path)
+        self._releasing = threading.Lock()
 
     @property
     def held(self) -> bool:
@@ -57,5 +59,5 @@ class StandingLock:
 
     def release(self) -> None:
         """Let it go, if it is held."""
-        with storage_errors(self.path):
+        with self._releasing, storage_errors(self.path):
             self._lock.give_up()
