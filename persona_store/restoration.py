@@ -7,6 +7,7 @@ held together with memory's: one that changed in between is left as it is, and n
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -132,6 +133,7 @@ def restore(
             those that did not come back.
     """
     work = _Restoration(profile, backup.contents(source), key_of, _Asked(check), timeout)
+    work.judge()
     return work.run(agreed, source.name)
 
 
@@ -237,6 +239,12 @@ class _Restoration:
     def plan(self) -> Plan:
         """Compare what is there with what would come."""
         return self._planned([one for one in self._coming() if one.differs()])
+
+    def judge(self) -> None:
+        """Judge all rows before anybody is kept waiting; once the tombstones change, they are judged again."""
+        for one in self._coming():
+            with suppress(PersonaError):
+                one.put(one.present or _NOTHING)
 
     def run(self, agreed: Callable[[Plan], None], source: str) -> Restored:
         """Do it."""

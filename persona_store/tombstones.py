@@ -111,7 +111,7 @@ class Tombstones:
 
     @staticmethod
     def _hash(key: str, secret: bytes) -> str:
-        return hmac.new(secret, key.encode(), "sha256").hexdigest()
+        return hmac.digest(secret, key.encode(), "sha256").hex()
 
     def _key(self, *, create: bool = False) -> bytes:
         root = self._profile.root

@@ -18,6 +18,7 @@ from persona_store import backup, doctor, files, restoration
 from persona_store.erase import Target, erase
 from persona_store.jsontext import MAX_BYTES
 from persona_store.layout import quarantine_below
+from persona_store.locks import Rank
 from persona_store.tombstones import Tombstones
 from persona_store.transaction import Profile
 from tests.support.crash.documents import Item, adding
@@ -373,6 +374,48 @@ def test_a_key_that_cannot_be_put_back_keeps_none_of_the_documents_from_coming_b
     restored = machine.restore(made)
 
     assert (restored.documents, [left.document for left in restored.left]) == ((ELITE,), ["profile.key"])
+
+
+def test_a_row_is_judged_once_wherever_it_stands_and_before_anybody_is_kept_waiting(
+    machine: Machine, tmp_path: Path
+) -> None:
+    erase(machine.profile, Target((PRIVATE,), (STONE,)))
+    for name in (ELITE, BACKLOG):
+        machine.add(name, "one", "two")
+    made = backup.backup(machine.profile, tmp_path / "saved")
+    for name in (ELITE, BACKLOG):
+        machine.path(name).write_bytes(previous(machine.path(name)).read_bytes())
+        previous(machine.path(name)).unlink()
+    asked: list[JsonValue] = []
+
+    def judging(fields: dict[str, JsonValue]) -> str | None:
+        assert not machine.profile.locks.holds(Rank.TRANSACTION, "memory")
+        asked.append(fields["id"])
+        return key_of(fields)
+
+    restored = restoration.restore(machine.profile, made, judging)
+
+    assert restored.documents == (BACKLOG, ELITE)
+    assert asked == ["two"]
+
+
+def test_what_is_erased_once_it_was_judged_is_judged_again(machine: Machine, tmp_path: Path) -> None:
+    machine.add(ELITE, "a private thing", "one", "two")
+    erase(machine.profile, Target(("text of something else",), (json.dumps(["note", "something else"]),)))
+    made = backup.backup(machine.profile, tmp_path / "saved")
+    machine.path(ELITE).unlink()
+    previous(machine.path(ELITE)).unlink()
+    asked: list[JsonValue] = []
+
+    def judging(fields: dict[str, JsonValue]) -> str | None:
+        asked.append(fields["id"])
+        if len(asked) == 3:
+            erase(machine.profile, Target((PRIVATE,), (STONE,)))
+        return key_of(fields)
+
+    restored = restoration.restore(machine.profile, made, judging)
+
+    assert (machine.ids(ELITE), restored.withheld) == (["one", "two"], 1)
 
 
 def newer(machine: Machine, source: Path) -> tuple[str, ...]:
