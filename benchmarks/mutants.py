@@ -52,7 +52,7 @@ only_mutate = {json.dumps([f"persona_store/{name}.py" for name in MODULES])}
 also_copy = {json.dumps([name for name in COPIED if name != "persona_store"])}
 timeout_multiplier = 5.0
 timeout_constant = 10.0
-pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:randomly"]
+pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:randomly", "-p", "tests.support.uncollected"]
 pytest_add_cli_args_test_selection = {json.dumps(STAGE)}
 """
 
