@@ -399,10 +399,13 @@ def test_a_lock_path_that_is_no_lock_file_is_refused(tmp_path: Path, kind: str) 
     victim = tmp_path / "victim"
     victim.write_text("untouched")
     lock_file(tmp_path).parent.mkdir(parents=True, mode=0o700)
-    _hostile(lock_file(tmp_path), kind, victim)
+    path = lock_file(tmp_path)
+    _hostile(path, kind, victim)
 
-    with pytest.raises((RefusedError, StorageError)):
+    with pytest.raises(RefusedError) as caught:
         add(tmp_path, "one")
+    assert caught.value.message == f"{path} is no ordinary lock file; it was left untouched"
+    assert (caught.value.reason, caught.value.details["path"]) == ("unsafe_lock", str(path))
     assert victim.read_text() == "untouched"
     assert not victim.with_name("nowhere").exists()
 
