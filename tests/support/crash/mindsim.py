@@ -174,7 +174,8 @@ def _plain(answer: Answer | None) -> dict[str, Any]:
     # A restoration leaves documents, an erasure files.
     left = details.get("left", ()) if answer.verb == "memory.erase" else ()
     return {
-        "ok": answer.ok,
+        # One that names documents which it left is no full return.
+        "ok": answer.ok and not (answer.verb == "profile.restore" and details.get("left")),
         "changed": answer.changed,
         "reason": str(details.get("reason", "")),
         "id": str(details.get("id", "")),
