@@ -61,7 +61,7 @@ class LockName(NamedTuple):
 
     @property
     def file(self) -> str:
-        """The lock file's name; path separators become a character that names of documents hardly hold."""
+        """The lock file's name; documents whose names differ in ``/`` and ``!`` alone share one, which does no harm."""
         return f"{self.words.replace('/', '!')}.{self.rank.name.lower()}"
 
 
