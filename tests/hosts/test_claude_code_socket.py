@@ -401,10 +401,11 @@ def test_a_sessions_end_that_a_server_took_is_not_repeated(claude: ClaudeCode) -
 def test_sockets_that_were_left_behind_do_not_hide_one_that_is_served(claude: ClaudeCode) -> None:
     with claude.server():
         who = rendezvous.identity(rendezvous.agent_dir(claude.env), claude.env)
+        # Numbers that no process has: the parent's own is asked alone, and an orphan's parent is number 1.
         for number in range(1, 9):
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as left:
-                left.bind(str(claude.folder / rendezvous.name(who, number)))
-        other = claude.folder / rendezvous.name(who, 9)
+                left.bind(str(claude.folder / rendezvous.name(who, 2**22 + number)))
+        other = claude.folder / rendezvous.name(who, 2**22 + 9)
         claude.socket.rename(other)
         try:
             found = asking.ask("UserPromptSubmit", b"{}", claude.env)
