@@ -29,6 +29,30 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 
+SIGNALLED = """
+import signal, sys, weakref
+from persona_host.cli import main
+
+class Nothing:
+    pass
+
+class Told:
+    flush, isatty = sys.stdout.flush, sys.stdout.isatty
+
+    def write(self, text):
+        sys.__stdout__.write(text)
+        nothing = Nothing()
+        kept = weakref.ref(nothing, lambda _: signal.raise_signal(number))
+        del nothing
+
+number = int(sys.argv[1])
+sys.argv[1:] = ["mcp", "--http"]
+sys.stdout = Told()
+main()
+"""
+"""``persona mcp --http`` to which a signal comes before it serves, while Python runs a weak reference's callback."""
+
+
 @dataclass(frozen=True)
 class Serving:
     """A running server.
@@ -86,9 +110,11 @@ def serving(argv: list[str], env: dict[str, str], cwd: Path) -> Iterator[Serving
         yield Serving(process, printed[0], printed[1].removeprefix("Authorization: Bearer "), printed)
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(20)
-        process.stdout.close()
-        process.stderr.close()
+        try:
+            process.wait(20)
+        finally:
+            process.kill()
+            process.communicate()
 
 
 @pytest.fixture
@@ -290,3 +316,13 @@ def test_it_ends_in_order_when_it_is_told_to(environ: dict[str, str], home: Path
         assert running.process.wait(20) == 0
         assert running.process.stderr is not None
         assert running.process.stderr.read() == ""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_at_a_moment_at_which_python_drops_exceptions_ends_it_too(
+    environ: dict[str, str], home: Path, how: signal.Signals
+) -> None:
+    argv = [interpreter(), "-c", SIGNALLED, str(int(how))]
+    done = subprocess.run(argv, env=environ, cwd=home, capture_output=True, check=False, text=True, timeout=30)
+    assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (0, "", 3)
+    assert not list(home.rglob("mcp-*.json"))

@@ -11,7 +11,6 @@ import secrets
 import signal
 import socket
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import uvicorn
@@ -73,12 +72,12 @@ def run_http(runtime: Callable[[], Runtime], release: str, agent_dir: Path, port
     )
     gate = Gate(app, token, frozenset(hosts), frozenset(f"http://{host}" for host in hosts))
     try:
-        # The web server raises the signal that ended it once more; until it runs, a signal comes here at once.
-        signal.signal(signal.SIGTERM, _interrupt)
-        with suppress(KeyboardInterrupt), keeping(agent_dir / "persona-host", port, url, token) as kept:
+        server = uvicorn.Server(_config(gate))
+        _end_at_signals(server)
+        with keeping(agent_dir / "persona-host", port, url, token) as kept:
             sys.stdout.write(f"{url}\nAuthorization: Bearer {token}\nBoth are in {kept} until this ends.\n")
             sys.stdout.flush()
-            uvicorn.Server(_config(gate)).run(sockets=listening)
+            server.run(sockets=listening)
     finally:
         for each in listening:
             each.close()
@@ -96,8 +95,18 @@ def _config(gate: Gate) -> uvicorn.Config:
     )
 
 
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+def _end_at_signals(server: uvicorn.Server) -> None:
+    """Let a signal ask the server to end, also before it runs, and once more when it raises the signal again.
+
+    An exception is no way to ask: Python drops one that is raised in a finalizer or in a weak reference's callback, of
+    which every import runs some, and the server would have begun to serve for good.
+    """
+
+    def end(*_: object) -> None:
+        server.should_exit = True
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, end)
 
 
 class Patient(H11Protocol):
