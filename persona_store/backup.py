@@ -15,9 +15,17 @@ import re
 import secrets
 import shutil
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from persona_hooks.errors import CorruptError, InvalidError, RefusedError, UncertainError, UnsupportedVersionError
+from persona_hooks.errors import (
+    CorruptError,
+    InvalidError,
+    RefusedError,
+    StorageError,
+    UncertainError,
+    UnsupportedVersionError,
+)
 from persona_hooks.speech import phrase
 from persona_store import files, jsontext, syncfiles
 from persona_store.cloud import conflict_copies
@@ -31,7 +39,6 @@ from persona_store.transaction import instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
-    from pathlib import Path
 
     from persona_store.jsontext import JsonValue
     from persona_store.rows import Snapshot
@@ -46,8 +53,6 @@ _VERSION: Final = 1
 _DOCUMENTS: Final = "documents"
 _PASSING: Final = frozenset({errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 """What the moment is to blame for, not the file: a backup fails by it, and the next one has it all."""
-_HOLDS: Final = frozenset({_DOCUMENTS, "parts"})
-"""What may lie in a backup; ``parts`` is kept free for what is no document, and checked without being used."""
 
 Fault = Literal["previous", "unreadable", "newer"]
 """What is amiss with a document in a backup: only its previous version can be read, or nothing, or not by us."""
@@ -96,17 +101,30 @@ def backup(
         ``target``, complete and durable.
 
     Raises:
-        RefusedError: Something of that name exists.
+        RefusedError: Something of that name exists, or it lies where documents do.
         StorageError: It could not be written; nothing of that name was left.
     """
-    if os.path.lexists(target):
+    if _is_within(target, profile.root) and not _is_within(target, profile.root / BACKUPS):
         raise RefusedError(
-            phrase("{target} exists already; name another directory: `persona backup DIR`", target=target),
-            reason="exists",
+            phrase(
+                "{target} lies among the memories themselves; name another directory: `persona backup DIR`",
+                target=target,
+            ),
+            reason="inside",
             path=os.fspath(target),
         )
     with profile.transaction(check, timeout):
+        if os.path.lexists(target):
+            raise RefusedError(
+                phrase("{target} exists already; name another directory: `persona backup DIR`", target=target),
+                reason="exists",
+                path=os.fspath(target),
+            )
         return _make(profile, target)
+
+
+def _is_within(path: Path, directory: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory))
 
 
 def _make(profile: Profile, target: Path) -> Path:
@@ -212,6 +230,7 @@ def _write(draft: Path, relative: str, data: bytes) -> None:
             files.sync_descriptor(descriptor)
         finally:
             files.close(descriptor)
+        # The names are made durable all at once: nobody looks into a draft.
         directory.rename(temporary, name)
 
 
@@ -230,9 +249,13 @@ def daily(profile: Profile, *, timeout: float = DEFAULT_TIMEOUT) -> Path | None:
         if os.path.lexists(target) or next(documents_below(profile.root), None) is None:
             return None
         files.open_directory(profile.root, [BACKUPS], create=True).close()
-        made = backup(profile, target, timeout=timeout)
-    _forget_older(profile.root, _DAILY, KEPT, {target.name})
-    return made
+        with profile.transaction(timeout=timeout):
+            if os.path.lexists(target):
+                return None
+            _make(profile, target)
+            # Under the transaction: an erasure sweeps these meanwhile otherwise.
+            _forget_older(profile.root, _DAILY, KEPT, {target.name})
+    return target
 
 
 def replaced(profile: Profile) -> Path | None:
@@ -267,14 +290,17 @@ def _free(shelf: Path, moment: datetime) -> Path:
 
 
 def forget_replaced(root: Path, spared: Collection[str]) -> None:
-    """Remove all but the three newest backups of what restorations replaced; ``spared`` stay in any case."""
+    """Remove all but the three newest backups of what restorations replaced; ``spared`` stay in any case.
+
+    Call under the transaction, like whatever changes backups in the profile.
+    """
     _forget_older(root, _REPLACED, _KEPT_REPLACED, spared)
 
 
 def _forget_older(root: Path, shape: re.Pattern[str], kept: int, spared: Collection[str]) -> None:
     try:
         older = [name for name in shelved(root) if shape.fullmatch(name)][:-kept]
-    except OSError:
+    except StorageError:
         return  # the new one is safe by now; what cannot go today goes another day
     for name in older:
         # A clock that was set back must not make the newest the first to go.
@@ -283,11 +309,16 @@ def _forget_older(root: Path, shape: re.Pattern[str], kept: int, spared: Collect
 
 
 def shelved(root: Path) -> list[str]:
-    """Return the names of all complete backups inside a profile, in order: what restorations replaced, then dailies."""
-    try:
-        names = sorted(os.listdir(root / BACKUPS))  # noqa: PTH208 - names
-    except FileNotFoundError:
-        return []
+    """Return the names of all complete backups inside a profile, in order: what restorations replaced, then dailies.
+
+    Raises:
+        StorageError: The folder could not be looked into.
+    """
+    with storage_errors(root / BACKUPS):
+        try:
+            names = sorted(os.listdir(root / BACKUPS))  # noqa: PTH208 - by attribute, for the fault shim
+        except FileNotFoundError:
+            return []
     return [name for name in names if _DAILY.fullmatch(name) or _REPLACED.fullmatch(name)]
 
 
@@ -313,6 +344,7 @@ def verify(source: Path) -> Mapping[str, str]:
 
     Raises:
         CorruptError: The manifest or a file is missing, damaged or not where a backup keeps it.
+        RefusedError: A link or another account's file lies in the place of one.
     """
     _, hashes = _manifest(source)
     for _ in _checked(source, hashes):
@@ -327,8 +359,7 @@ def contents(source: Path) -> Contents:
         CorruptError: As `verify`.
     """
     moment, hashes = _manifest(source)
-    held = {relative: data for relative, data in _checked(source, hashes) if relative.startswith(f"{_DOCUMENTS}/")}
-    found = {relative.removeprefix(f"{_DOCUMENTS}/"): data for relative, data in held.items()}
+    found = {relative.removeprefix(f"{_DOCUMENTS}/"): data for relative, data in _checked(source, hashes)}
     key = found.pop(KEY, None)
     names = dict.fromkeys(relative.removesuffix(PREVIOUS) for relative in found)
     return Contents(moment, key, {relative: _held(source, relative, found) for relative in names})
@@ -384,14 +415,23 @@ def _checked(source: Path, hashes: Mapping[str, str]) -> Iterator[tuple[str, byt
     """Yield every file of a backup with its bytes, which are those of the manifest."""
     for relative, expected in hashes.items():
         first, *parts = relative.split("/")
-        if first not in _HOLDS or not parts or any(part in {"", ".", ".."} for part in parts):
+        if first != _DOCUMENTS or not parts or any(part in {"", ".", ".."} for part in parts):
             raise _damaged(source, MANIFEST)
-        path = source / relative
-        with storage_errors(path):
-            data = path.read_bytes() if os.path.isfile(path) else None  # noqa: PTH113 - by attribute, as above
+        with storage_errors(source / relative):
+            data = _copy_of(source, [first, *parts])
         if data is None or hashlib.sha256(data).hexdigest() != expected:
             raise _damaged(source, relative)
         yield relative, data
+
+
+def _copy_of(source: Path, way: list[str]) -> bytes | None:
+    """Return the bytes of a file in a backup; None where nothing that a backup keeps lies there."""
+    *folders, name = way
+    try:
+        with files.open_directory(source, folders) as directory:
+            return directory.read(name, MAX_SEARCHED)[0]
+    except (FileNotFoundError, files.OversizeError):
+        return None
 
 
 def _damaged(source: Path, name: str) -> CorruptError:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final
 from persona_hooks.errors import UnsupportedVersionError
 from persona_store import files, jsontext
 from persona_store.document import Document
-from persona_store.layout import PREVIOUS, documents_below
+from persona_store.layout import PREVIOUS, TOMBSTONES, documents_below
 from persona_store.locks import DEFAULT_TIMEOUT
 from persona_store.oserrors import partly, storage_errors
 from persona_store.rows import RawCodec, Row
-from persona_store.tombstones import Tombstones
+from persona_store.tombstones import Tombstones, as_swept, stone_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -151,8 +151,13 @@ def _take_in(
     tombstones = Tombstones(profile)
     key_of, stone_of = keys
     added = withheld = 0
+    if document.relative == TOMBSTONES:
+        # One that stands knows best whether all was swept, and one that came with the copy waits for nothing here.
+        rows = tuple(map(as_swept, rows))
 
     def key(row: Row[dict[str, JsonValue]]) -> str | bytes:
+        if document.relative == TOMBSTONES:
+            return stone_id(row)
         return (key_of(row.value) if row.value is not None else None) or row.raw
 
     def erased(row: Row[dict[str, JsonValue]]) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
 from persona_hooks.errors import UnsupportedVersionError
@@ -59,6 +60,9 @@ def sweep_backups(root: Path, holding: Holding) -> list[str]:
 def _sweep_one(backup: Path, relatives: list[str], holding: Holding) -> list[str]:
     changes: dict[str, bytes | None] = {}
     for relative in relatives:
+        if relative == MANIFEST:
+            # Names and hashes: without it there is no backup. The names of what goes are taken out of it below.
+            continue
         data = _read(backup, relative)
         if data is None:
             continue
@@ -101,15 +105,23 @@ def _note(backup: Path, changes: dict[str, bytes | None]) -> None:
                     del listed[relative]
                 else:
                     listed[relative] = hashlib.sha256(kept).hexdigest()
-        except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+        except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return
         syncfiles.put(directory, MANIFEST, f"{json.dumps(manifest, indent=2)}\n".encode())
 
 
 def _read(backup: Path, relative: str) -> bytes | None:
-    """Return a file's bytes, or None where it is what an interrupted sweep left, which goes here."""
+    """Return a file's bytes, or None where it is what an interrupted sweep left, which goes here.
+
+    None as well where it went by itself: somebody may remove a backup meanwhile.
+    """
     *parts, name = relative.split("/")
     left = _TEMPORARY.fullmatch(name)
-    with storage_errors(backup / relative), files.open_directory(backup, parts) as directory:
+    with (
+        storage_errors(backup / relative),
+        suppress(FileNotFoundError),
+        files.open_directory(backup, parts) as directory,
+    ):
         commit.sweep(directory, left[1] if left else name)
         return None if left else directory.read_head(name, MAX_SEARCHED)
+    return None

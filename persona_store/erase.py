@@ -84,10 +84,8 @@ class Target:
 class Place(Protocol):
     """Something beside documents that may hold text: receipts, plans, vectors, a database, an index."""
 
-    name: str
-
-    def erase(self, target: Target) -> Sequence[Path]:
-        """Remove every trace durably, and return the files that changed."""
+    def erase(self, target: Target) -> Sequence[str]:
+        """Remove every trace durably, and return the files that changed, below the profile's root."""
         ...
 
 
@@ -149,7 +147,7 @@ def erase(
         with profile.transaction(check, timeout) as transaction:
             changed += _sweep_copies(profile.root, target)
             for place in places:
-                changed += [os.fspath(path) for path in place.erase(target)]
+                changed += place.erase(target)
         changed += _scrub_previous(profile, target, changed, (check, timeout))
         complete = not any(_unread_holds(profile.root / relative, target) for relative in swept.unread)
         if complete:
@@ -233,7 +231,11 @@ def _erase_document(
 
 
 def _row_holds(row: Row[dict[str, JsonValue]], target: Target) -> bool:
-    return target.in_bytes(row.raw) if row.value is None else target.in_value(row.value)
+    if row.value is not None:
+        # Whoever reads values by a model calls one that is nested so deep unreadable, too.
+        with contextlib.suppress(RecursionError):
+            return target.in_value(row.value)
+    return target.in_bytes(row.raw)
 
 
 def _scrub_previous(
@@ -249,14 +251,14 @@ def _scrub_previous(
     for relative in list(documents_below(profile.root)):
         document = Document(profile.root, relative, RawCodec())
         previous = f"{relative}{PREVIOUS}"
-        holds = relative not in changed and _file_holds(profile.root / previous, target, absent=False)
+        holds = relative not in changed and _file_holds(profile.root / previous, target)
         with contextlib.suppress(CorruptError, UnsupportedVersionError):
             if document.family == "memory":
                 with profile.transaction(check, timeout):
                     scrub(profile, document, check, timeout)
             else:
                 scrub(profile, document, check, timeout)
-        if holds and not _file_holds(profile.root / previous, target, absent=False):
+        if holds and not _file_holds(profile.root / previous, target):
             held.append(previous)
     return held
 
@@ -276,7 +278,8 @@ def scrub(
         with directory:
             commit.sweep(directory, document.name)
             if document.read_in(directory).exists and directory.stamp(document.backup_name) is not None:
-                commit.keep_version(directory, document.name, document.backup_name)
+                # No second name of the live file: an edit in place would damage both.
+                directory.copy(document.name, document.backup_name)
                 directory.sync()
 
 
@@ -316,7 +319,7 @@ def _holding(place: Path, target: Target) -> list[str]:
     return [name for name in names if _file_holds(place / name if name else place, target)]
 
 
-def _file_holds(path: Path, target: Target, *, absent: bool = True) -> bool:
+def _file_holds(path: Path, target: Target, *, absent: bool = False) -> bool:
     """Whether a file holds one of the texts; ``absent`` answers for one that is not there."""
     try:
         with files.open_directory(path.parent, []) as directory:
@@ -331,6 +334,4 @@ def _file_holds(path: Path, target: Target, *, absent: bool = True) -> bool:
 def _unread_holds(path: Path, target: Target) -> bool:
     """Whether a document that nothing here can read holds one of the texts, in its file or its previous version."""
     previous = path.with_name(f"{path.name}{PREVIOUS}")
-    return _file_holds(path, target, absent=not os.path.lexists(previous)) or _file_holds(
-        previous, target, absent=False
-    )
+    return _file_holds(path, target, absent=not os.path.lexists(previous)) or _file_holds(previous, target)

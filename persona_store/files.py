@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from persona_hooks.errors import RefusedError
 from persona_hooks.speech import phrase
+from persona_store.layout import PREVIOUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,6 +44,8 @@ _NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno
 _NO_SYNC: Final = frozenset({errno.EINVAL, errno.EOPNOTSUPP, errno.EROFS})
 _TRIES: Final = 16
 _VECTOR: Final = 512
+_CHUNK: Final = 1024 * 1024
+_OF_PREVIOUS: Final = f"{PREVIOUS.removeprefix('.')}."
 _RENAME_PATIENCE: Final = 5.0
 
 
@@ -72,6 +75,10 @@ class Stamp(NamedTuple):
     def is_young(self) -> bool:
         """Whether a later change could still carry the same stamp, so that only the bytes can tell."""
         return time.time_ns() - self.ctime_ns < YOUNG_NS
+
+    def same_version(self, other: Stamp | None) -> bool:
+        """Whether nothing was written between two looks; a further name of the file moves its ctime, and is nothing."""
+        return other is not None and self[:4] == other[:4]
 
     def same_file(self, other: Stamp) -> bool:
         """Whether both are the same file, whatever its contents."""
@@ -160,6 +167,18 @@ class Directory:
         finally:
             close(descriptor)
 
+    def is_copy(self, name: str, other: str) -> bool:
+        """Whether two regular files hold the same bytes, however many."""
+        with contextlib.ExitStack() as opened:
+            descriptors = []
+            for each in (name, other):
+                descriptors.append(self._open_existing(each))
+                opened.callback(close, descriptors[-1])
+            while True:
+                first, second = (_read_all(descriptor, _CHUNK) for descriptor in descriptors)
+                if first != second or not first:
+                    return first == second
+
     def _require_regular(self, status: os.stat_result, name: str) -> None:
         if not stat.S_ISREG(status.st_mode):
             raise _unsafe(self.path / name, phrase("is a link or no regular file"))
@@ -201,8 +220,6 @@ class Directory:
                 dst_dir_fd=self._fd,
                 follow_symlinks=False,
             )
-        except FileExistsError:
-            raise
         except OSError as error:
             if error.errno in _NO_LINKS:
                 return False
@@ -210,9 +227,10 @@ class Directory:
         return True
 
     def copy(self, source: str, target: str) -> None:
-        """Give a copy of a file another name, durably and in one step; for file systems without hard links."""
+        """Give a copy of a file another name in one step; its bytes are durable, the name with the next `sync`."""
         data, _ = self.read(source, sys.maxsize)
-        temporary, descriptor = self.create_temporary(target)
+        # Named after the source: under its lock the next writer finds what an interruption leaves.
+        temporary, descriptor = self.create_temporary(source)
         try:
             write_all(descriptor, data)
             sync_descriptor(descriptor)
@@ -458,13 +476,13 @@ def _unsafe(path: Path, what: str, reason: str = "not_regular") -> RefusedError:
 
 
 def loose_files(directory: Directory, base: str) -> Iterator[str]:
-    """Yield temporary files that an interrupted write of ``base`` left behind.
+    """Yield temporary files that an interrupted write of ``base`` or of its previous version left behind.
 
     Call under the lock of ``base`` only: outside it a temporary may be another writer's.
     """
     prefix = f".{base}."
     for name in directory.names():
         if name.startswith(prefix):
-            label, _, token = name[len(prefix) :].rpartition("-")
+            label, _, token = name[len(prefix) :].removeprefix(_OF_PREVIOUS).rpartition("-")
             if label in {"tmp", "bak"} and len(token) == 32 and set(token) <= set("0123456789abcdef"):
                 yield name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from persona_hooks.errors import UNCHANGED, CorruptError
@@ -65,8 +66,13 @@ def sequence_in(directory: files.Directory, name: str) -> int | None:
     return found if found is None or found < jsontext.MAX_SEQUENCE else None
 
 
-def quarantine(directory: files.Directory, name: str) -> str | None:
+def quarantine(directory: files.Directory, name: str, *, stays: bool = False) -> str | None:
     """Keep a file's bytes under ``<name>.corrupt-N`` as well, once; the file itself stays where it is.
+
+    Args:
+        directory: The open directory of the file.
+        name: The file's name in it.
+        stays: Whether nothing takes the file's place afterwards, so that somebody may write into it.
 
     Returns:
         The name they are kept under, or None when there is nothing of that name.
@@ -78,9 +84,9 @@ def quarantine(directory: files.Directory, name: str) -> str | None:
         target = f"{name}.corrupt-{number}"
         held = directory.stamp(target)
         if held is None:
-            _keep_aside(directory, name, target)
+            _keep_aside(directory, name, target, copied=stays and live.size <= jsontext.MAX_BYTES)
             return target
-        if held.same_file(live) or (held.size == live.size and _same_bytes(directory, name, target)):
+        if held.same_file(live) or (held.size == live.size and directory.is_copy(name, target)):
             return target
     raise CorruptError(
         phrase(
@@ -93,14 +99,16 @@ def quarantine(directory: files.Directory, name: str) -> str | None:
     )
 
 
-def _keep_aside(directory: files.Directory, name: str, target: str) -> None:
+def _keep_aside(directory: files.Directory, name: str, target: str, *, copied: bool) -> None:
+    if copied:
+        # Where the disk has no room for a copy, a second name is better than none.
+        with contextlib.suppress(OSError):
+            directory.copy(name, target)
+            directory.sync()
+            return
     if not directory.link(name, target):
         directory.copy(name, target)
     directory.sync()
-
-
-def _same_bytes(directory: files.Directory, name: str, other: str) -> bool:
-    return directory.read_head(name, jsontext.MAX_BYTES) == directory.read_head(other, jsontext.MAX_BYTES)
 
 
 def quarantine_both(document: Document[T], error: CorruptError, report: Callable[[str, Path], None]) -> CorruptError:
@@ -109,7 +117,7 @@ def quarantine_both(document: Document[T], error: CorruptError, report: Callable
     Both stay in place, so that every later read and write is refused until a person has chosen.
     """
     with files.open_directory(document.root, document.parts) as directory:
-        kept = [quarantine(directory, name) for name in (document.name, document.backup_name)]
+        kept = [quarantine(directory, name, stays=True) for name in (document.name, document.backup_name)]
     report(f"corrupt_{error.reason}", document.path)
     return CorruptError(
         error.message, reason=error.reason, path=str(document.path), quarantined=[name for name in kept if name]

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from persona_store.backup import Contents, Fault
     from persona_store.jsontext import JsonValue
-    from persona_store.locks import Hold
     from persona_store.rows import Row
     from persona_store.transaction import Profile
 
@@ -263,11 +262,11 @@ class _Restoration:
                         self._bring(
                             one, lambda document, put, seen: transaction.update(document, put, expect=seen).changed
                         )
+                backup.forget_replaced(self._profile.root, {source, *([self._kept.name] if self._kept else ())})
         with partly():
             for one in differing:
                 if one.document.family != "memory":
                     self._bring(one, self._update_alone)
-            backup.forget_replaced(self._profile.root, {source, *([self._kept.name] if self._kept else ())})
             self._raise_what_a_disk_refused()
             return self._restored(coming)
 
@@ -353,6 +352,7 @@ class _Restoration:
         with self._profile.locks.hold(name, self._timeout, self._asked) as hold, storage_errors(document.path):
             foreign_lock.wait(document.path, self._timeout, self._asked)
             with files.open_directory(self._profile.root, document.parts, create=True) as directory:
+                seen = directory.stamp(document.name)
                 rows = one.put(_still_there(one, directory))
                 both = (document.name, document.backup_name)
                 for aside in both:
@@ -363,25 +363,18 @@ class _Restoration:
                 pieces = document.encode(
                     Rows.of(rows), max(int(now.timestamp() * 1000), *(head + 1 for head in heads)), instant(now)
                 )
-                self._write(document, directory, pieces, hold)
 
-    def _write(
-        self, document: Document[Fields], directory: files.Directory, pieces: Sequence[bytes], hold: Hold
-    ) -> None:
-        def settle() -> None:
-            hold.check()
-            foreign_lock.refuse(document.path)
-            self._asked()
+                def settle() -> None:
+                    hold.check()
+                    foreign_lock.refuse(document.path)
+                    present = directory.stamp(document.name)
+                    if present is not seen and not (seen is not None and seen.same_version(present)):
+                        raise _changed_meanwhile(document)
+                    self._asked()
 
-        commit.sweep(directory, document.name)
-        commit.replace_file(
-            directory,
-            document.name,
-            pieces,
-            settle=settle,
-            keep=None,
-            ancestors=(self._profile.root, document.parts),
-        )
+                commit.sweep(directory, document.name)
+                ancestors = (self._profile.root, document.parts)
+                commit.replace_file(directory, document.name, pieces, settle=settle, keep=None, ancestors=ancestors)
 
     def _raise_what_a_disk_refused(self) -> None:
         for left in self._left:
@@ -428,9 +421,13 @@ def _still_there(one: _Coming, directory: files.Directory) -> Snapshot[Fields]:
     except CorruptError:
         return _NOTHING
     if snapshot.fingerprint != one.seen:
-        raise ConflictError(
-            phrase("{path} changed meanwhile; it was left as it is", path=one.document.path),
-            reason="fingerprint",
-            path=str(one.document.path),
-        )
+        raise _changed_meanwhile(one.document)
     return snapshot
+
+
+def _changed_meanwhile(document: Document[Fields]) -> ConflictError:
+    return ConflictError(
+        phrase("{path} changed meanwhile; it was left as it is", path=document.path),
+        reason="fingerprint",
+        path=str(document.path),
+    )

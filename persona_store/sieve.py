@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Final
 from persona_hooks.errors import CorruptError, PersonaError
 from persona_hooks.speech import phrase
 from persona_store import files, recovery
-from persona_store.jsontext import encode_row
 from persona_store.layout import KEY, TOMBSTONES
 from persona_store.oserrors import storage_errors
-from persona_store.rows import Row
-from persona_store.tombstones import KEY_BYTES, Tombstones
+from persona_store.tombstones import KEY_BYTES, Tombstones, as_swept, stone_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from persona_store.backup import Contents
     from persona_store.jsontext import JsonValue
-    from persona_store.rows import Snapshot
+    from persona_store.rows import Row, Snapshot
     from persona_store.tombstones import Tombstone
     from persona_store.transaction import Profile
 
@@ -100,9 +98,9 @@ class Sieve:
         self._stones()
         if self._is_foreign():
             return there.rows
-        standing = {_stone(row) for row in there.rows}
-        new = {_stone(row): row for row in coming if _stone(row) not in standing}
-        return (*there.rows, *map(_swept, new.values()))
+        standing = {stone_id(row) for row in there.rows}
+        new = {stone_id(row): row for row in coming if stone_id(row) not in standing}
+        return (*there.rows, *map(as_swept, new.values()))
 
     def _is_foreign(self) -> bool:
         """Whether the backup's tombstones were made by another key than the profile's."""
@@ -124,7 +122,7 @@ class Sieve:
         except PersonaError:
             return False
         held = self._contents.documents.get(TOMBSTONES)
-        known = {_stone(row) for row in held.version.rows} if held is not None and held.version is not None else set()
+        known = {stone_id(row) for row in held.version.rows} if held is not None and held.version is not None else set()
         return not stones.rows or any(stone.id in known for stone in stones.values)
 
     def _own_key(self) -> bytes | None:
@@ -134,15 +132,3 @@ class Sieve:
         except (OSError, files.OversizeError):
             return None
         return key if len(key) == KEY_BYTES else None
-
-
-def _stone(row: Row[Fields]) -> JsonValue | bytes:
-    handle = row.value.get("id") if row.value is not None else None
-    return handle if isinstance(handle, str) else row.raw
-
-
-def _swept(row: Row[Fields]) -> Row[Fields]:
-    if row.value is None or row.value.get("swept") is not False:
-        return row
-    value = {**row.value, "swept": True}
-    return Row(encode_row(value), value)

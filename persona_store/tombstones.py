@@ -16,13 +16,16 @@ from pydantic import BaseModel, ConfigDict, Field
 from persona_hooks.errors import CorruptError
 from persona_hooks.speech import phrase
 from persona_store import commit, files
+from persona_store.jsontext import encode_row
 from persona_store.layout import KEY, TOMBSTONES
 from persona_store.oserrors import storage_errors
+from persona_store.rows import Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from persona_store.document import Document, Row, Snapshot
+    from persona_store.document import Document, Snapshot
+    from persona_store.jsontext import JsonValue
     from persona_store.transaction import Profile, Transaction
 
 KEY_BYTES: Final = 32
@@ -38,6 +41,20 @@ class Tombstone(BaseModel):
     id: str = Field(pattern=r"^[0-9a-f]{64}$")
     erased_at: str = Field(alias="erasedAt", max_length=40)
     swept: bool
+
+
+def stone_id(row: Row[dict[str, JsonValue]]) -> str | bytes:
+    """Return what tells a tombstone from others when two files of them join: its hash, or its bytes if it has none."""
+    found = row.value.get("id") if row.value is not None else None
+    return found if isinstance(found, str) else row.raw
+
+
+def as_swept(row: Row[dict[str, JsonValue]]) -> Row[dict[str, JsonValue]]:
+    """Return a tombstone of another file as one that waits for nothing here, where its erasure never began."""
+    if row.value is None or row.value.get("swept") is not False:
+        return row
+    value = {**row.value, "swept": True}
+    return Row(encode_row(value), value)
 
 
 def _ids(rows: Iterable[Row[Tombstone]]) -> frozenset[str]:
@@ -111,7 +128,8 @@ class Tombstones:
 
     @staticmethod
     def _hash(key: str, secret: bytes) -> str:
-        return hmac.digest(secret, key.encode(), "sha256").hex()
+        # A row of somebody else's may hold half a surrogate, which JSON can write and UTF-8 cannot.
+        return hmac.digest(secret, key.encode("utf-8", "surrogatepass"), "sha256").hex()
 
     def _key(self, *, create: bool = False) -> bytes:
         root = self._profile.root

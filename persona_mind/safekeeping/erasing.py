@@ -42,14 +42,13 @@ class _Logs:
 
     root: Path
     ids: tuple[str, ...]
-    name: str = "recorder"
 
-    def erase(self, target: Target) -> list[Path]:
+    def erase(self, target: Target) -> list[str]:
         """Take turns with one of the ids out."""
         from persona_store.copies import sweep_backups  # noqa: PLC0415 - few commands erase
 
         del target
-        return [self.root / relative for relative in sweep_backups(self.root, self)]
+        return sweep_backups(self.root, self)
 
     def in_bytes(self, data: bytes) -> bool:
         """Leave whatever is no log."""

@@ -17,6 +17,7 @@ from persona_store import backup
 from persona_store.tombstones import Tombstones
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from persona_hooks.verbs import Answer
@@ -379,6 +380,15 @@ def test_an_error_after_words_went_does_not_say_that_nothing_was_changed(
     assert "nothing was" not in str(refused.value).lower()
 
 
+def refused(act: Callable[[], object]) -> PersonaError | None:
+    """Return what an act was refused with; None where it was done."""
+    try:
+        act()
+    except PersonaError as error:
+        return error
+    return None
+
+
 @pytest.mark.parametrize("name", ["stat", "scandir", "open"])
 def test_a_disk_that_does_not_show_a_folder_stops_an_erasure_with_an_error_of_ours(
     mind: Mind, profile: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -400,10 +410,13 @@ def test_a_disk_that_does_not_show_a_folder_stops_an_erasure_with_an_error_of_ou
         with monkeypatch.context() as broken:
             broken.setattr(os, name, fail)
             calls = 0
-            with pytest.raises(PersonaError) as caught:
-                done(mind, "memory.erase", id=handle)
-        assert ("nothing was changed" in str(caught.value).lower()) <= (caught.value.changed == "no")
-        told.add(caught.value.changed)
+            error = refused(lambda: done(mind, "memory.erase", id=handle))
+        if error is None:
+            # The one before had done it all but for what nobody needs.
+            assert calls <= stop
+            break
+        assert ("nothing was changed" in str(error).lower()) <= (error.changed == "no")
+        told.add(error.changed)
 
     assert told == {"no", "unknown"}
     done(mind, "memory.erase", id=handle)
