@@ -207,17 +207,15 @@ def test_a_file_nobody_can_read_is_named_as_residue(profile: Profile) -> None:
     assert PRIVATE in odd.read_text()
 
 
-def test_a_place_of_a_faculty_is_swept_too(profile: Profile, tmp_path: Path) -> None:
+def test_a_place_of_a_faculty_is_swept_too(profile: Profile) -> None:
     class Receipts:
-        name = "receipts"
-
-        def erase(self, target: Target) -> list[Path]:
+        def erase(self, target: Target) -> list[str]:
             assert target.in_value({"before": [f"{PRIVATE} "]})
-            return [tmp_path / "receipts.json"]
+            return ["receipts.json"]
 
     put(profile, "memory/ltm/elite.json", PRIVATE)
 
-    assert str(tmp_path / "receipts.json") in erase(profile, TARGET, places=[Receipts()]).changed
+    assert "receipts.json" in erase(profile, TARGET, places=[Receipts()]).changed
 
 
 def test_a_tombstone_says_no_until_its_person_insists(profile: Profile) -> None:
