@@ -54,6 +54,7 @@ ERRNOS = {
     "stat": (errno.EIO, errno.EACCES),
     "fstat": (errno.EIO,),
     "scandir": (errno.EIO, errno.EMFILE),
+    "listdir": (errno.EIO, errno.EMFILE),
     "close": (errno.EIO,),
 }
 
