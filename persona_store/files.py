@@ -180,10 +180,7 @@ class Directory:
                     return first == second
 
     def _require_regular(self, status: os.stat_result, name: str) -> None:
-        if not stat.S_ISREG(status.st_mode):
-            raise _unsafe(self.path / name, phrase("is a link or no regular file"))
-        if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
-            raise _unsafe(self.path / name, phrase("belongs to another account"), reason="foreign_account")
+        require_regular(self.path / name, status)
 
     def _open_existing(self, name: str) -> int:
         try:
@@ -270,6 +267,18 @@ class Directory:
         """Make names given, replaced and removed in this directory durable."""
         if self._fd is not None:
             sync_descriptor(self._fd)
+
+
+def require_regular(path: Path, status: os.stat_result) -> None:
+    """Refuse what is no file of ours, going by what the file system says of it.
+
+    Raises:
+        RefusedError: It is a link, or no regular file, or belongs to another account.
+    """
+    if not stat.S_ISREG(status.st_mode):
+        raise _unsafe(path, phrase("is a link or no regular file"))
+    if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+        raise _unsafe(path, phrase("belongs to another account"), reason="foreign_account")
 
 
 def temporary_name(base: str, label: str = "tmp") -> str:

@@ -41,7 +41,7 @@ def files_below(root: Path) -> Iterator[str]:
     def fail(error: OSError) -> None:
         # What has just gone holds nothing; what cannot be looked at may.
         if not isinstance(error, FileNotFoundError):
-            raise storage_error(root, error) from error
+            raise storage_error(root / (error.filename or ""), error) from error
 
     for directory, names, found in os.walk(root, onerror=fail):
         names.sort()
