@@ -166,7 +166,7 @@ def _leftovers(root: Path) -> Iterator[Finding]:
             "quarantined", "note", relative, phrase("a damaged version kept aside; remove it when nothing is missed")
         )
     for relative in files_below(root):
-        if ".malformed." in relative and relative.startswith(LOCKS):
+        if ".malformed." in relative and relative.startswith(f"{LOCKS}/"):
             yield Finding("malformed_lock", "note", relative, phrase("left by a power loss; remove it"))
 
 

@@ -141,6 +141,16 @@ def test_a_lock_of_a_machine_that_is_gone_is_freed_by_deleting_the_file_that_is_
     assert "foreign_lock" not in found(root)
 
 
+@pytest.mark.parametrize("folder", [LOCKS, f"{LOCKS}.old", f"backups{LOCKS}"])
+def test_only_what_lies_among_the_locks_is_taken_for_one(root: Path, folder: str) -> None:
+    place = root / "persona-mind" / folder
+    place.mkdir(exist_ok=True)
+    for name, record in (("a.malformed.0", b"held"), ("a.store", FOREIGN.record())):
+        (place / name).write_bytes(record)
+
+    assert (found(root).keys() & {"malformed_lock", "foreign_lock"} != set()) == (folder == LOCKS)
+
+
 # --- what it remembers
 
 
