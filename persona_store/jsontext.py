@@ -160,11 +160,12 @@ def is_date(text: str) -> bool:
     return True
 
 
-def _refuse_constant(_name: str) -> NoReturn:
+def refuse_constant(_name: str) -> NoReturn:
+    """Refuse ``NaN`` and ``Infinity``, for the ``parse_constant`` of Python's own parser."""
     raise ValueError("not a JSON number")
 
 
-_decode: Final = json.JSONDecoder(parse_constant=_refuse_constant).raw_decode
+_decode: Final = json.JSONDecoder(parse_constant=refuse_constant).raw_decode
 
 
 def _members(text: str) -> Iterator[tuple[str, JsonValue | list[bytes]]]:
