@@ -1,8 +1,9 @@
-"""Every effect on the file system that safekeeping causes, and nothing else.
+"""Most of the effects on the file system that safekeeping causes.
 
-All calls go through ``os.<name>`` by attribute, so that a test can put a fault, a kill or a recorder in front of
-the very code that ships. Names below a profile's root are resolved one directory at a time through descriptors,
-without following links; only the root itself may be reached through a link, since people do place it elsewhere.
+All of them, here and elsewhere, go through ``os.<name>`` by attribute, so that a test can put a fault, a kill or a
+recorder in front of the very code that ships. Names below a profile's root are resolved one directory at a time
+through descriptors, without following links; only the root itself may be reached through a link, since people do
+place it elsewhere.
 What one platform lacks is replaced here and nowhere else.
 """
 
