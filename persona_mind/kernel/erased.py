@@ -14,8 +14,9 @@ from persona_store.tombstones import LONG_ENOUGH, Tombstones
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from persona_store.document import Row
+    from persona_store.document import Row, Rows
     from persona_store.jsontext import JsonValue
+    from persona_store.tombstones import Tombstone
     from persona_store.transaction import Profile, Transaction
 
 T = TypeVar("T")
@@ -34,6 +35,15 @@ class Erased:
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
         self._tombstones = Tombstones(profile)
+
+    @property
+    def standing(self) -> Rows[Tombstone]:
+        """All tombstones by now; what was judged by these is judged anew once they are others.
+
+        Raises:
+            PersonaError: They cannot be read.
+        """
+        return self._tombstones.document.read().rows
 
     def stands(self, text: str, tags: Iterable[str] = (), beside: Iterable[str | None] = ()) -> bool:
         """Return whether this text was erased, with these tags or without any, or one that comes along with it.
