@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_hooks.errors import UNCHANGED, RefusedError
 from persona_hooks.speech import phrase
-from persona_mind.kernel.erased import stone, stone_of_id, stone_of_row
+from persona_mind.kernel.erased import stone_of_id, stone_of_row, stones
 from persona_mind.kernel.unfinished import Begun, Plan
 from persona_mind.safekeeping.naming import holding, says_the_same
 from persona_store.oserrors import partly
@@ -116,7 +116,7 @@ class Erasing:
             raise _contained(others)
         texts = dict.fromkeys((*named.texts, *(row.text for row in found if words.in_value(row.text))))
         ids = dict.fromkeys((*sorted(named.ids), *(row.id for row in found if row.id)))
-        keys = {stone(text) for text in (*texts, *(row.text for row in found if row.text))}
+        keys = {one for text in (*texts, *(row.text for row in found if row.text)) for one in stones(text)}
         keys |= {stone_of_id(handle) for handle in ids}
         whole = sorted({said_of(text).hex() for text in (*texts, *(row.text for row in found if row.text))})
         return Begun(id=named.id, texts=tuple(texts), keys=tuple(sorted(keys)), ids=tuple(ids), whole=tuple(whole))
