@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from persona_hooks.errors import CorruptError, PersonaError, UnsupportedVersionError
 from persona_hooks.speech import phrase
-from persona_store import cloud, diagnostics, files, foreign_lock, holders, recovery
+from persona_store import cloud, diagnostics, files, foreign_lock, holders, native_lock, recovery
 from persona_store.document import Document
 from persona_store.layout import documents_below, files_below, quarantine_below, shown
 from persona_store.locks import LOCKS
@@ -178,6 +178,14 @@ def _holders(root: Path) -> Iterator[Finding]:
 
 
 def _holder(root: Path, relative: str, me: holders.Holder) -> Iterator[Finding]:
+    try:
+        status = os.stat(root / relative, follow_symlinks=False)  # noqa: PTH116 - by attribute
+    except FileNotFoundError:
+        return  # it went since it was listed
+    refusal = native_lock.unsafe(root / relative, status)
+    if refusal is not None:
+        yield Finding(refusal.reason, "error", relative, refusal.message)
+        return
     verdict, holder = holders.judge(_head(root, relative), me, held_here=False)
     if verdict == "foreign":
         advice = phrase(

@@ -18,6 +18,7 @@ import pytest
 from persona_hooks.errors import CorruptError, PersonaError, RefusedError
 from persona_store import backup, diagnostics, doctor, holders, restoration
 from persona_store.locks import LOCKS
+from persona_store.standing_lock import StandingLock
 from tests.support.crash.documents import add, ids, profile, store
 
 if TYPE_CHECKING:
@@ -149,6 +150,35 @@ def test_only_what_lies_among_the_locks_is_taken_for_one(root: Path, folder: str
         (place / name).write_bytes(record)
 
     assert (found(root).keys() & {"malformed_lock", "foreign_lock"} != set()) == (folder == LOCKS)
+
+
+@pytest.mark.skipif(not hasattr(os, "link"), reason="needs hard links")
+def test_locks_that_a_copy_by_hard_links_shares_are_freed_by_deleting_those_that_are_named(
+    root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    add(root, "four")
+    held = ids(root)
+    election = StandingLock(profile(root).root, "backlog/app.json.reminders")
+    election.take()
+    election.release()
+    copy = tmp_path_factory.mktemp("copy") / "agent"
+    shutil.copytree(root, copy, copy_function=os.link)
+
+    with pytest.raises(RefusedError) as writing:
+        add(root, "five")
+    with pytest.raises(RefusedError) as electing:
+        election.take()
+    refusals = [writing.value, electing.value]
+    findings = [one for one in doctor.examine(profile(root)) if one.word == "unsafe_lock"]
+    assert {one.advice for one in findings} == {one.message for one in refusals}
+    assert all("delete it once nobody uses the profile" in refusal.message for refusal in refusals)
+
+    for finding in findings:
+        (profile(root).root / finding.path).unlink()
+    add(root, "five")
+    assert election.take()
+    election.release()
+    assert (ids(root), ids(copy)) == ([*held, "five"], held)
 
 
 # --- what it remembers
