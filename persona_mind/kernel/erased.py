@@ -96,12 +96,14 @@ class Erased:
 
         Raises:
             RefusedError: It is; its reason is ``erasing``.
-            CorruptError: The note of what is being erased cannot be read.
+            CorruptError, UnsupportedVersionError: The note of what is being erased cannot be read.
         """
-        from persona_mind.kernel.unfinished import Plan  # noqa: PLC0415 - few insist
+        from persona_mind.kernel.unfinished import UnfinishedErasures  # noqa: PLC0415 - few insist
 
         said = {folded_text(one) for one in (text, *beside) if one}
-        if any(folded_text(going) in said for begun in Plan(self._profile).begun() for going in begun.texts):
+        if any(
+            folded_text(going) in said for begun in UnfinishedErasures(self._profile).begun() for going in begun.texts
+        ):
             raise RefusedError(
                 phrase("This is still being erased. Erase it once more, which finishes that; then say it again."),
                 reason="erasing",
