@@ -226,6 +226,13 @@ def _erasures(profile: Profile) -> Iterator[Finding]:
                 "",
                 phrase("an erasure stopped early; it is finished at the next quiet moment, or by erasing again"),
             )
+        if untold := tombstones.untold():
+            advice = phrase(
+                "{number} rows that tell what was erased cannot be read, so it may come in again; bring a backup back "
+                "(`persona restore`)",
+                number=untold,
+            )
+            yield Finding("tombstones_unreadable", "error", tombstones.document.relative, advice)
         tombstones.stands("")
     except PersonaError as error:
         yield Finding(error.reason, "error", tombstones.document.relative, error.message)

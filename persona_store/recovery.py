@@ -40,15 +40,20 @@ def before_write(
         return
     if is_older_than_previous(document, directory, snapshot):
         report("backup_newer", document.path)
-        raise CorruptError(
-            phrase(
-                "{path} is older than its own previous version; {unchanged}, run 'persona doctor'",
-                path=document.path,
-                unchanged=UNCHANGED,
-            ),
-            reason="backup_newer",
-            path=str(document.path),
-        )
+        raise older(document)
+
+
+def older(document: Document[T]) -> CorruptError:
+    """Return the error that says that a document is older than its own past."""
+    return CorruptError(
+        phrase(
+            "{path} is older than its own previous version; {unchanged}, run 'persona doctor'",
+            path=document.path,
+            unchanged=UNCHANGED,
+        ),
+        reason="backup_newer",
+        path=str(document.path),
+    )
 
 
 def is_older_than_previous(document: Document[T], directory: files.Directory, snapshot: Snapshot[T]) -> bool:

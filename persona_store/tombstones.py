@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import hmac
 import os
+import re
 import secrets
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from persona_hooks.errors import CorruptError
+from persona_hooks.errors import UNCHANGED, CapacityError, CorruptError
 from persona_hooks.speech import phrase
-from persona_store import commit, files
-from persona_store.jsontext import encode_row
+from persona_store import commit, files, recovery
+from persona_store.jsontext import MAX_BYTES, MAX_ENTRIES, DamageError, encode_row
 from persona_store.layout import KEY, TOMBSTONES
 from persona_store.oserrors import storage_errors
-from persona_store.rows import Row
+from persona_store.rows import RawCodec, Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from persona_store.transaction import Profile, Transaction
 
 KEY_BYTES: Final = 32
+_ID: Final = re.compile(r"[0-9a-f]{64}")
 LONG_ENOUGH: Final = 12
 """A text of so many characters is told wherever it stands: a shorter one may be a kind, a state or somebody's tag."""
 
@@ -57,8 +59,43 @@ def as_swept(row: Row[dict[str, JsonValue]]) -> Row[dict[str, JsonValue]]:
     return Row(encode_row(value), value)
 
 
-def _ids(rows: Iterable[Row[Tombstone]]) -> frozenset[str]:
-    return frozenset([row.value.id for row in rows if row.value is not None])
+def told_id(row: Row[object]) -> str | None:
+    """Return a tombstone's keyed hash; None where it has none.
+
+    It keeps its text out whatever else stands in the row, and whether or not this release can read that.
+    """
+    if isinstance(row.value, Tombstone):
+        return row.value.id
+    value = RawCodec().decode(row.raw) if row.value is None else row.value
+    found = value.get("id") if isinstance(value, dict) else None
+    return found if isinstance(found, str) and _ID.fullmatch(found) else None
+
+
+def told_ids(rows: Iterable[Row[object]]) -> frozenset[str]:
+    """Return the keyed hashes of all tombstones that have one."""
+    return frozenset([found for row in rows if (found := told_id(row)) is not None])
+
+
+def hashed(key: str, secret: bytes) -> str:
+    """Return the keyed hash that the tombstone of a semantic key has."""
+    # A row of somebody else's may hold half a surrogate, which JSON can write and UTF-8 cannot.
+    return hmac.digest(secret, key.encode("utf-8", "surrogatepass"), "sha256").hex()
+
+
+class _Past(NamedTuple):
+    """What the previous version adds to one version of the file.
+
+    Attributes:
+        stamp: The previous version's.
+        settled: Whether that stamp tells every later change.
+        sequence: The file's.
+        ids: None of them but where the file is older.
+    """
+
+    stamp: files.Stamp
+    settled: bool
+    sequence: int
+    ids: frozenset[str]
 
 
 class Tombstones:
@@ -66,42 +103,103 @@ class Tombstones:
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
+        self._past: _Past | None = None
         self.document: Document[Tombstone] = profile.document(TOMBSTONES, Tombstone)
 
     def stands(self, key: str) -> bool:
         """Whether a semantic key was erased, so that capture, import, merge and undo must refuse it.
 
         Raises:
-            CorruptError: There are tombstones, but the key to read them is gone or damaged.
+            CorruptError: There are tombstones, but the key to read them is gone or damaged; or the file is older than
+                its previous version, and that cannot be read.
         """
         return self.any_stands((key,))
 
     def any_stands(self, keys: Iterable[str]) -> bool:
         """Whether one of several semantic keys was erased; as `stands`, with one look at the files."""
-        standing = [page.made(_ids) for page in self.document.read().rows.pages]
+        standing = self._standing()
         if not any(standing):
             return False
-        secret = self._key()
-        asked = (self._hash(key, secret) for key in keys)
+        secret = self.key()
+        asked = (hashed(key, secret) for key in keys)
         return any(stone in ids for stone in asked for ids in standing)
 
+    def _standing(self) -> list[frozenset[str]]:
+        """Return the ids of all tombstones, in parts."""
+        document = self.document
+        with storage_errors(document.path):
+            directory = document.open()
+            if directory is None:
+                return []
+            with directory:
+                snapshot = document.read_in(directory)
+                standing = [page.made(told_ids) for page in snapshot.rows.pages]
+                return [*standing, self._newer(directory, snapshot)] if snapshot.exists else standing
+
+    def _newer(self, directory: files.Directory, snapshot: Snapshot[Tombstone]) -> frozenset[str]:
+        """Return the tombstones of the previous version where the file is older, as when somebody put an old one back.
+
+        What the file does not know was erased all the same.
+        """
+        document, known = self.document, self._past
+        stamp = directory.stamp(document.backup_name)
+        if stamp is None:
+            return frozenset()
+        if known is not None and known.settled and (known.stamp, known.sequence) == (stamp, snapshot.sequence):
+            return known.ids
+        settled, ids = not stamp.is_young(), frozenset[str]()
+        if recovery.is_older_than_previous(document, directory, snapshot):
+            try:
+                ids = told_ids(document.parse(directory.read(document.backup_name, MAX_BYTES)[0]).rows)
+            except FileNotFoundError:
+                return frozenset()  # it went since its head was read: the file is what stands
+            except (DamageError, files.OversizeError):
+                raise recovery.older(document) from None
+        self._past = _Past(stamp, settled, snapshot.sequence, ids)
+        return ids
+
+    def untold(self) -> int:
+        """Return how many rows there are that keep nothing out, since nobody can tell their hash."""
+        return sum(told_id(row) is None for row in self.document.read().rows)
+
     def add(self, transaction: Transaction, keys: Iterable[str], erased_at: str) -> None:
-        """Put up tombstones, not yet swept, unless they stand so already; durable when this returns."""
-        secret = self._key(create=True)
-        stones = [Tombstone(id=self._hash(key, secret), erased_at=erased_at, swept=False) for key in keys]
+        """Put up tombstones, not yet swept, unless they stand so already; durable when this returns.
+
+        Raises:
+            CapacityError: They would be more than a document holds; nothing was changed.
+        """
+        secret = self.key(create=True)
+        stones = [Tombstone(id=hashed(key, secret), erased_at=erased_at, swept=False) for key in keys]
 
         def mutate(snapshot: Snapshot[Tombstone]) -> list[Row[Tombstone]]:
             standing = {stone.id for stone in snapshot.values if not stone.swept}
             new = {stone.id: stone for stone in stones if stone.id not in standing}
             kept = [row for row in snapshot.rows if row.value is None or row.value.id not in new]
+            if len(kept) + len(new) > MAX_ENTRIES:
+                raise self._full(len(kept) + len(new))
             return [*kept, *map(self.document.row, new.values())]
 
         transaction.update(self.document, mutate)
 
+    def _full(self, size: int) -> CapacityError:
+        return CapacityError(
+            phrase(
+                "{path} keeps {number} erased texts and ids in mind at most, and would have to keep {size}; "
+                "{unchanged}. Erase fewer memories, and forget the others.",
+                path=self.document.path,
+                number=MAX_ENTRIES,
+                size=size,
+                unchanged=UNCHANGED,
+            ),
+            path=os.fspath(self.document.path),
+            limit=MAX_ENTRIES,
+            size=size,
+        )
+
     def mark_swept(self, transaction: Transaction, keys: Iterable[str]) -> None:
         """Say that every place has been swept of these."""
-        secret = self._key()
-        done = {self._hash(key, secret) for key in keys}
+        secret = self.key()
+        done = {hashed(key, secret) for key in keys}
 
         def swept(row: Row[Tombstone]) -> Row[Tombstone]:
             if row.value is None or row.value.id not in done:
@@ -114,9 +212,9 @@ class Tombstones:
         """Take a tombstone away, since its person insists on the text; True when there was one."""
         if not self.stands(key):
             return False
-        gone = self._hash(key, self._key())
+        gone = hashed(key, self.key())
         return transaction.update(
-            self.document, lambda there: [row for row in there.rows if row.value is None or row.value.id != gone]
+            self.document, lambda there: [row for row in there.rows if told_id(row) != gone]
         ).changed
 
     def unswept(self) -> bool:
@@ -126,12 +224,12 @@ class Tombstones:
         """
         return any(not stone.swept for stone in self.document.read().values)
 
-    @staticmethod
-    def _hash(key: str, secret: bytes) -> str:
-        # A row of somebody else's may hold half a surrogate, which JSON can write and UTF-8 cannot.
-        return hmac.digest(secret, key.encode("utf-8", "surrogatepass"), "sha256").hex()
+    def key(self, *, create: bool = False) -> bytes:
+        """Return the profile's key; with ``create``, make one where there never was any.
 
-    def _key(self, *, create: bool = False) -> bytes:
+        Raises:
+            CorruptError: It is gone or damaged.
+        """
         root = self._profile.root
         with storage_errors(root / KEY), files.open_directory(root, [], create=create) as directory:
             try:
@@ -140,7 +238,7 @@ class Tombstones:
                 secret = b""
             if len(secret) == KEY_BYTES:
                 return secret
-            if not create or secret or self.document.read().values:
+            if not create or secret or told_ids(self.document.read().rows):
                 raise CorruptError(
                     phrase(
                         "{path} is missing or damaged, so erased texts cannot be told; restore it from a backup",
