@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from persona_store.transaction import Profile
 
     Fields = dict[str, JsonValue]
-    KeyOf = Callable[[Fields], str | None]
+    KeysOf = Callable[[Fields], Iterable[str]]
     Update = Callable[[Document[Fields], "_Put", str], bool]
 
 _NOTHING: Final[Snapshot[Fields]] = Snapshot(Rows(), 0, "1970-01-01T00:00:00.000Z", exists=False)
@@ -82,6 +82,7 @@ class Restored:
         left: Documents that could not be brought back; restoring again does it, once nothing is in the way.
         faults: Documents that were not whole when the backup was made.
         kept: The backup of what was replaced; None where nothing was.
+        foreign: The backup's tombstones were made by another key, so that they could not join those of the profile.
     """
 
     documents: tuple[str, ...]
@@ -90,21 +91,22 @@ class Restored:
     left: tuple[Left, ...] = ()
     faults: Mapping[str, Fault] = field(default_factory=dict)
     kept: Path | None = None
+    foreign: bool = False
 
 
-def planned(profile: Profile, source: Path, key_of: KeyOf) -> Plan:
+def planned(profile: Profile, source: Path, keys_of: KeysOf) -> Plan:
     """Return what restoring a backup would do now. Reads only; arguments as for `restore`.
 
     Raises:
         CorruptError: The backup is damaged.
     """
-    return _Restoration(profile, backup.contents(source), key_of).plan()
+    return _Restoration(profile, backup.contents(source), keys_of).plan()
 
 
 def restore(
     profile: Profile,
     source: Path,
-    key_of: KeyOf,
+    keys_of: KeysOf,
     *,
     agreed: Callable[[Plan], None] = lambda _: None,
     check: Callable[[], None] | None = None,
@@ -120,7 +122,7 @@ def restore(
     Args:
         profile: Where to.
         source: A directory made by `backup.backup`.
-        key_of: Returns the semantic key of a row, or None for rows that have none.
+        keys_of: Returns the semantic keys by which a row may have been erased; none for one that has none.
         agreed: Called with what would be done, just before it is done; what it raises leaves everything as it is.
         check: As for `Profile.transaction`.
         timeout: Seconds to wait for each lock.
@@ -131,7 +133,7 @@ def restore(
         StorageError, UncertainError: The disk refused a document; all others were tried, and ``details["left"]`` names
             those that did not come back.
     """
-    work = _Restoration(profile, backup.contents(source), key_of, _Asked(check), timeout)
+    work = _Restoration(profile, backup.contents(source), keys_of, _Asked(check), timeout)
     work.judge()
     return work.run(agreed, source.name)
 
@@ -222,13 +224,13 @@ class _Restoration:
         self,
         profile: Profile,
         contents: Contents,
-        key_of: KeyOf,
+        keys_of: KeysOf,
         asked: _Asked | None = None,
         timeout: float = DEFAULT_TIMEOUT,
     ) -> None:
         self._profile = profile
         self._contents = contents
-        self._sieve = Sieve(profile, contents, key_of)
+        self._sieve = Sieve(profile, contents, keys_of)
         self._asked = asked or _Asked()
         self._timeout = timeout
         self._changed: list[str] = []
@@ -401,6 +403,7 @@ class _Restoration:
             left=tuple(self._left),
             faults=self._faults(),
             kept=self._kept,
+            foreign=self._sieve.foreign,
         )
 
 

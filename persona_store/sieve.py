@@ -10,10 +10,10 @@ from persona_hooks.speech import phrase
 from persona_store import files, recovery
 from persona_store.layout import KEY, TOMBSTONES
 from persona_store.oserrors import storage_errors
-from persona_store.tombstones import KEY_BYTES, Tombstones, as_swept, stone_id
+from persona_store.tombstones import KEY_BYTES, Tombstones, as_swept, hashed, stone_id, told_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from persona_store.backup import Contents
     from persona_store.jsontext import JsonValue
@@ -28,15 +28,28 @@ UNTOLD: Final = "tombstones"
 
 
 class Sieve:
-    """Sifts what one backup brings to one profile. It remembers its verdicts for as long as the tombstones stay."""
+    """Sifts what one backup brings to one profile. It remembers its verdicts for as long as the tombstones stay.
 
-    def __init__(self, profile: Profile, contents: Contents, key_of: Callable[[Fields], str | None]) -> None:
+    What the backup's own tombstones keep out stays out as well, whether or not they join those of the profile.
+    """
+
+    def __init__(self, profile: Profile, contents: Contents, keys_of: Callable[[Fields], Iterable[str]]) -> None:
         self._root = profile.root
         self._tombstones = Tombstones(profile)
         self._contents = contents
-        self._key_of = key_of
-        self._judged_by: Sequence[Row[Tombstone]] = ()
+        self._keys_of = keys_of
+        held = contents.documents.get(TOMBSTONES)
+        self._brought = told_ids(held.version.rows) if held is not None and held.version is not None else frozenset()
+        self._judged_by: frozenset[str] = frozenset()
         self._verdicts: dict[bytes, bool] = {}
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the backup has tombstones that cannot join, since they were made by another key than the profile's.
+
+        They keep their texts out of what this backup brings, and out of nothing that comes later.
+        """
+        return bool(self._brought) and self._is_foreign()
 
     def sifted(self, there: Snapshot[Fields], coming: Sequence[Row[Fields]]) -> Sequence[Row[Fields]]:
         """Return the rows that may come. One that stands there already does not come in, so it is not judged.
@@ -47,17 +60,26 @@ class Sieve:
         standing = {row.raw for row in there.rows}
         if all(row.raw in standing for row in coming):
             return coming
-        stones = self._stones().rows
-        if stones != self._judged_by:
-            self._judged_by, self._verdicts = stones, {}
-        return tuple(row for row in coming if not stones or row.raw in standing or not self._is_erased(row))
+        here = frozenset[str]().union(*(page.made(told_ids) for page in self._stones().rows.pages))
+        known, apart = here | self._brought, self._brought - here
+        if known != self._judged_by:
+            self._judged_by, self._verdicts = known, {}
+        return tuple(row for row in coming if not known or row.raw in standing or not self._is_erased(row, apart))
 
-    def _is_erased(self, row: Row[Fields]) -> bool:
+    def _is_erased(self, row: Row[Fields], apart: frozenset[str]) -> bool:
+        """Judge a row by the tombstones that stand here and by those that stand apart, in the backup alone."""
         verdict = self._verdicts.get(row.raw)
         if verdict is None:
-            key = self._key_of(row.value) if row.value is not None else None
-            verdict = self._verdicts[row.raw] = key is not None and self._tombstones.stands(key)
+            keys = tuple(self._keys_of(row.value)) if row.value is not None else ()
+            verdict = self._tombstones.any_stands(keys) or (bool(apart) and self._any_apart(keys, apart))
+            self._verdicts[row.raw] = verdict
         return verdict
+
+    def _any_apart(self, keys: Iterable[str], apart: frozenset[str]) -> bool:
+        secret = self._contents.key if self._has_key() else None
+        if secret is None:
+            secret = self._tombstones.key()
+        return any(hashed(key, secret) in apart for key in keys)
 
     def _stones(self) -> Snapshot[Tombstone]:
         """Return the tombstones that stand; an older version of them would let in what was erased since."""
@@ -104,7 +126,7 @@ class Sieve:
 
     def _is_foreign(self) -> bool:
         """Whether the backup's tombstones were made by another key than the profile's."""
-        if len(self._contents.key or b"") != KEY_BYTES:
+        if not self._has_key():
             return False
         own = self._own_key()
         return own != self._contents.key if own is not None else not self.key_comes()
@@ -115,15 +137,16 @@ class Sieve:
         A tombstone of this profile that stands in the backup as well tells that. With another's key nothing would seem
         erased.
         """
-        if len(self._contents.key or b"") != KEY_BYTES or self._own_key() is not None:
+        if not self._has_key() or self._own_key() is not None:
             return False
         try:
             stones = self._stones()
         except PersonaError:
             return False
-        held = self._contents.documents.get(TOMBSTONES)
-        known = {stone_id(row) for row in held.version.rows} if held is not None and held.version is not None else set()
-        return not stones.rows or any(stone.id in known for stone in stones.values)
+        return not stones.rows or bool(self._brought & told_ids(stones.rows))
+
+    def _has_key(self) -> bool:
+        return len(self._contents.key or b"") == KEY_BYTES
 
     def _own_key(self) -> bytes | None:
         try:

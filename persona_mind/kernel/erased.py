@@ -66,9 +66,9 @@ class Erased:
 
     def stone_in(self, row: Mapping[str, Any]) -> str | None:
         """Return what the tombstone is made of that keeps a row out; None where none does. As ``stands``."""
-        if not self._tombstones.any_stands(_stones_of(dict(row))):
+        if not self._tombstones.any_stands(stones_of(dict(row))):
             return None
-        return next(filter(self._tombstones.stands, _stones_of(dict(row))), None)
+        return next(filter(self._tombstones.stands, stones_of(dict(row))), None)
 
     def without(self, rows: Sequence[Row[T]]) -> list[Row[T]]:
         """Return the rows of which none holds a text that was erased; as ``stands``."""
@@ -149,10 +149,11 @@ def _all_stones(text: str, tags: list[str], beside: Iterable[str | None]) -> Ite
 
 def _stones_in(raw: bytes) -> Iterator[str]:
     """Yield what the tombstones of a row's texts would be made of. Nothing is decoded before somebody asks."""
-    yield from _stones_of(decode_row(raw))
+    yield from stones_of(decode_row(raw))
 
 
-def _stones_of(row: JsonValue) -> Iterator[str]:
+def stones_of(row: JsonValue) -> Iterator[str]:
+    """Yield what the tombstones would be made of that keep a row out. Nothing is worked out before somebody asks."""
     from persona_mind.kernel.intake import strings  # noqa: PLC0415 - few commands take rows in
 
     fields = row if isinstance(row, dict) else {}

@@ -107,6 +107,7 @@ class BroughtBack(Outcome):
         left: Documents that could not be brought back, though the backup holds them.
         damaged: Documents that were damaged when the backup was made.
         kept: The backup of what was replaced; None where there was nothing.
+        foreign: The backup's tombstones were made by another key, so that they could not join those here.
     """
 
     path: str
@@ -116,6 +117,7 @@ class BroughtBack(Outcome):
     left: tuple[LeftAsItWas, ...] = ()
     damaged: tuple[Faulty, ...] = ()
     kept: str | None = None
+    foreign: bool = False
 
 
 class TakenIn(Outcome):

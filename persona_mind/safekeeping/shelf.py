@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from persona_hooks.errors import UNCHANGED, NotFoundError, PersonaError, RefusedError
 from persona_hooks.speech import phrase, phrase_n
-from persona_mind.kernel.erased import Erased
+from persona_mind.kernel.erased import Erased, stones_of
 from persona_mind.kernel.identity import key, semantic
 from persona_mind.kernel.wording import local
 from persona_mind.safekeeping.outcomes import BackedUp, BroughtBack, Faulty, LeftAsItWas, Shelved, TakenIn
@@ -89,13 +89,12 @@ class Shelf:
             if plan.differing and not yes:
                 raise _unconfirmed(plan)
 
-        stone_of = Erased(self.profile).stone_in
         if not yes:
             # Nothing is done without it, so nobody has to wait.
-            plan = restoration.planned(self.profile, source, stone_of)
+            plan = restoration.planned(self.profile, source, stones_of)
             agreed(plan)
             return BroughtBack(path=str(source), documents=(), withheld=0, untouched=(), damaged=_faulty(plan.faults))
-        done = restoration.restore(self.profile, source, stone_of, agreed=agreed, check=permit)
+        done = restoration.restore(self.profile, source, stones_of, agreed=agreed, check=permit)
         return BroughtBack(
             changed="yes" if done.documents else "no",
             path=str(source),
@@ -105,6 +104,7 @@ class Shelf:
             left=tuple(LeftAsItWas(document=shown(one.document), reason=one.error.reason) for one in done.left),
             damaged=_faulty(done.faults),
             kept=done.kept.name if done.kept is not None else None,
+            foreign=done.foreign,
         )
 
     def merge(self, permit: Permit) -> list[TakenIn]:

@@ -28,6 +28,10 @@ _NO_RETURN: Final = phrase(
     "Capture, import, restoring and merging refuse it from now on; `/mind remember … --insist` takes it back. "
     "Backups that you made elsewhere keep it, and restoring one leaves it out."
 )
+_FOREIGN: Final = phrase(
+    "What was erased where this backup comes from stayed out. This profile has a key of its own and cannot note it "
+    "down, so the same words can be taken in again."
+)
 
 
 def erased(outcome: Erasure) -> Card:
@@ -110,6 +114,7 @@ def brought_back(outcome: BroughtBack) -> Card:
             out if outcome.withheld else "",
             untouched if outcome.untouched else "",
             say("What this replaced is kept as {name}.", name=outcome.kept) if outcome.kept else "",
+            worded(_FOREIGN) if outcome.foreign else "",
         ),
         level="warning" if outcome.left or outcome.damaged else "success",
         hint=_way_out(outcome.left),

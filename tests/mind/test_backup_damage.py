@@ -5,9 +5,12 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+import persona_mind
 from persona_hooks.errors import UNCHANGED, BusyError
 from persona_hooks.speech import phrase
+from persona_mind.kernel.erased import stone
 from persona_mind.notes.service import Notes
+from persona_store.tombstones import Tombstones
 from tests.mind.test_safekeeping import OTHER, done
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from tests.support.clock import ManualClock
 
 ANN = "memory/ltm/Ann.json"
+SAID = "The gate opens at nine."
 
 
 def test_a_large_file_does_not_keep_the_days_backup_from_being_taken(
@@ -103,6 +107,27 @@ def test_tombstones_that_nobody_can_trust_are_told_of_and_the_way_out_with_them(
     assert f"{ANN}: left out, since it may hold what was erased" in back.text
     assert "move it out of the profile by hand" in back.text
     assert mind.recall().total == 0
+
+
+def test_that_a_backups_own_tombstones_could_not_join_is_told_and_what_they_keep_out_stays_out(
+    mind: Mind, home: Path, tmp_path: Path
+) -> None:
+    """It was made on another machine, where an erasure stood unfinished; here, something was erased before."""
+    with persona_mind.open(tmp_path / "there", cwd=home, persona="Ann", home=home) as there:
+        there.remember(OTHER)
+        for scope in ("persona", "shared"):
+            there.remember(SAID, scope=scope)
+        profile = there._plugin.services.facts.files.profile
+        with profile.transaction() as transaction:
+            Tombstones(profile).add(transaction, [stone(SAID)], "2026-03-02T09:30:00.000Z")
+        done(there, "profile.backup", path=str(tmp_path / "saved"))
+    done(mind, "memory.erase", id=mind.remember("A trifle of this machine.").id)
+
+    back = mind.call("profile.restore", {"path": str(tmp_path / "saved"), "yes": True, "newer": True})
+
+    assert (back.details["foreign"], back.details["withheld"], back.details["left"]) == (True, 2, [])
+    assert "so the same words can be taken in again" in back.text
+    assert mind.recall().total == 1
 
 
 def test_what_follows_an_erasure_cannot_say_that_nothing_was_changed(

@@ -18,13 +18,13 @@ from persona_store import backup, doctor, files, restoration
 from persona_store.erase import Target, erase
 from persona_store.jsontext import MAX_BYTES
 from persona_store.layout import quarantine_below
-from persona_store.locks import Rank
+from persona_store.locks import DEFAULT_TIMEOUT, Rank
 from persona_store.tombstones import Tombstones
 from persona_store.transaction import Profile
 from tests.support.crash.documents import Item, adding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from persona_store.jsontext import JsonValue
 
@@ -36,8 +36,8 @@ PRIVATE = "text of a private thing"
 STONE = json.dumps(["note", PRIVATE])
 
 
-def key_of(fields: dict[str, JsonValue]) -> str | None:
-    return json.dumps(["note", fields["text"]])
+def keys_of(fields: dict[str, JsonValue]) -> Iterable[str]:
+    return (json.dumps(["note", fields["text"]]),)
 
 
 class Machine:
@@ -62,8 +62,8 @@ class Machine:
     def path(self, relative: str) -> Path:
         return self.profile.root / relative
 
-    def restore(self, source: Path) -> restoration.Restored:
-        return restoration.restore(self.profile, source, key_of)
+    def restore(self, source: Path, timeout: float = DEFAULT_TIMEOUT) -> restoration.Restored:
+        return restoration.restore(self.profile, source, keys_of, timeout=timeout)
 
     def lose(self) -> None:
         shutil.rmtree(self.profile.root)
@@ -308,6 +308,19 @@ def refuse_to_read(monkeypatch: pytest.MonkeyPatch, path: Path, code: int, times
     monkeypatch.setattr(files.Directory, "read", read)
 
 
+def refuse_to_replace(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    """Let the disk refuse to replace one document."""
+    real = os.rename
+
+    def rename(source: Any, target: Any, **keywords: Any) -> None:  # noqa: ANN401 - as in os
+        into = os.fstat(keywords["dst_dir_fd"]) if target == path.name else None
+        if into is not None and os.path.samestat(into, path.parent.stat()):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(source, target, **keywords)
+
+    monkeypatch.setattr(os, "rename", rename)
+
+
 def test_a_file_that_the_disk_refuses_to_read_keeps_no_other_from_being_backed_up_and_brought_back(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -355,7 +368,7 @@ def test_what_could_not_be_kept_is_not_replaced(
     def agreed(_: restoration.Plan) -> None:
         refuse_to_read(monkeypatch, machine.path(ELITE), errno.EIO, times=1)
 
-    restored = restoration.restore(machine.profile, made, key_of, agreed=agreed)
+    restored = restoration.restore(machine.profile, made, keys_of, agreed=agreed)
 
     assert [(left.document, left.error.reason) for left in restored.left] == [(ELITE, "not_kept")]
     assert (machine.ids(ELITE), machine.ids(SHARED)) == (["one", "two"], ["one"])
@@ -388,10 +401,10 @@ def test_a_row_is_judged_once_wherever_it_stands_and_before_anybody_is_kept_wait
         previous(machine.path(name)).unlink()
     asked: list[JsonValue] = []
 
-    def judging(fields: dict[str, JsonValue]) -> str | None:
+    def judging(fields: dict[str, JsonValue]) -> Iterable[str]:
         assert not machine.profile.locks.holds(Rank.TRANSACTION, "memory")
         asked.append(fields["id"])
-        return key_of(fields)
+        return keys_of(fields)
 
     restored = restoration.restore(machine.profile, made, judging)
 
@@ -407,11 +420,11 @@ def test_what_is_erased_once_it_was_judged_is_judged_again(machine: Machine, tmp
     previous(machine.path(ELITE)).unlink()
     asked: list[JsonValue] = []
 
-    def judging(fields: dict[str, JsonValue]) -> str | None:
+    def judging(fields: dict[str, JsonValue]) -> Iterable[str]:
         asked.append(fields["id"])
         if len(asked) == 3:
             erase(machine.profile, Target((PRIVATE,), (STONE,)))
-        return key_of(fields)
+        return keys_of(fields)
 
     restored = restoration.restore(machine.profile, made, judging)
 
@@ -419,7 +432,7 @@ def test_what_is_erased_once_it_was_judged_is_judged_again(machine: Machine, tmp
 
 
 def newer(machine: Machine, source: Path) -> tuple[str, ...]:
-    return restoration.planned(machine.profile, source, key_of).newer
+    return restoration.planned(machine.profile, source, keys_of).newer
 
 
 @pytest.mark.parametrize("relative", [ELITE, BACKLOG])
@@ -505,7 +518,7 @@ def test_nothing_is_kept_or_changed_where_nothing_differs_or_nobody_agrees(machi
         raise RefusedError(f"{plan.differing}")
 
     with pytest.raises(RefusedError, match="elite") as caught:
-        restoration.restore(machine.profile, made, key_of, agreed=agreed)
+        restoration.restore(machine.profile, made, keys_of, agreed=agreed)
     assert caught.value.changed == "no"
     assert backup.shelved(machine.profile.root) == []
     assert machine.ids(ELITE) == ["one", "two"]

@@ -78,7 +78,7 @@ def test_open_modes_and_names_that_are_no_text_are_found(root: Path) -> None:
 
 
 def restored(root: Path) -> list[str]:
-    restoration.restore(profile(root), root / "kept", lambda _: None)
+    restoration.restore(profile(root), root / "kept", lambda _: ())
     return ["one", "two", "three"]
 
 

@@ -26,7 +26,7 @@ from persona_store.transaction import Profile
 from tests.support.crash.documents import Item
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from persona_store.document import Row, Snapshot
     from persona_store.jsontext import JsonValue
@@ -38,6 +38,11 @@ NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 def key_of(fields: dict[str, JsonValue]) -> str | None:
     text = fields.get("text")
     return json.dumps(["note", " ".join(text.split()).casefold()]) if isinstance(text, str) else None
+
+
+def keys_of(fields: dict[str, JsonValue]) -> Iterable[str]:
+    key = key_of(fields)
+    return () if key is None else (key,)
 
 
 TARGET = Target((PRIVATE,), (json.dumps(["note", PRIVATE.casefold()]),))
@@ -152,7 +157,7 @@ def test_a_backup_that_was_swept_is_still_sound_and_can_be_restored(profile: Pro
     erase(profile, TARGET)
 
     assert damaged.relative_to(profile.root / "backups" / name).as_posix() in backup.verify(damaged.parents[3])
-    assert restoration.restore(profile, damaged.parents[3], key_of).withheld == 0
+    assert restoration.restore(profile, damaged.parents[3], keys_of).withheld == 0
     assert holding(profile.root) == []
 
 
@@ -256,7 +261,7 @@ def test_an_older_backup_does_not_bring_it_back(profile: Profile, tmp_path: Path
     older = backup.backup(profile, tmp_path / "elsewhere")
     erase(profile, TARGET)
 
-    restored = restoration.restore(profile, older, key_of)
+    restored = restoration.restore(profile, older, keys_of)
 
     assert holding(profile.root) == []
     assert restored.withheld == 1
@@ -315,7 +320,7 @@ def test_a_backup_comes_back_whole_in_another_place(profile: Profile, tmp_path: 
     saved = backup.backup(profile, tmp_path / "saved")
     fresh = Profile(tmp_path / "fresh", lambda: NOW)
 
-    restored = restoration.restore(fresh, saved, key_of)
+    restored = restoration.restore(fresh, saved, keys_of)
 
     assert restored.documents == ("memory/ltm/elite.json", "profile.key", "tombstones.json")
     assert [item.text for item in fresh.document("memory/ltm/elite.json", Item).read().values] == ["first", "second"]
@@ -330,7 +335,7 @@ def test_a_damaged_backup_changes_nothing(profile: Profile, tmp_path: Path, dama
     (saved / damage).write_bytes(b"{}")
 
     with pytest.raises(CorruptError):
-        restoration.restore(profile, saved, key_of)
+        restoration.restore(profile, saved, keys_of)
     assert len(profile.document("memory/ltm/elite.json", Item).read().values) == 2
 
 
@@ -341,7 +346,7 @@ def test_a_restored_document_goes_on_counting(profile: Profile, tmp_path: Path) 
         put(profile, "memory/ltm/elite.json", f"{number}")
     before = profile.document("memory/ltm/elite.json", Item).read().sequence
 
-    restoration.restore(profile, saved, key_of)
+    restoration.restore(profile, saved, keys_of)
 
     after = profile.document("memory/ltm/elite.json", Item).read()
     assert [item.text for item in after.values] == ["first"]

@@ -80,7 +80,7 @@ def _to_restore(root: Path) -> None:
 
 
 def _restore(root: Path) -> None:
-    done = restoration.restore(profile(root), root / "saved", key_of)
+    done = restoration.restore(profile(root), root / "saved", lambda fields: filter(None, [key_of(fields)]))
     if done.left:
         # What was left as it was is named: nobody is told that it came back.
         raise PersonaError("part of it was left", changed="unknown")
