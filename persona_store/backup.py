@@ -44,9 +44,12 @@ if TYPE_CHECKING:
     from persona_store.rows import Snapshot
     from persona_store.transaction import Profile
 
-KEPT: Final = 7
+_DAILIES: Final = 7
+_ELSEWHERE: Final = timedelta(days=2)
+"""So far may a day be ahead that has come already for who was in another time zone."""
 _DAILY: Final = re.compile(r"daily-\d{4}-\d\d-\d\d")
-_REPLACED: Final = re.compile(r"before-restore-\d{8}T\d{9}Z")
+_BEFORE: Final = "before-restore-"
+_REPLACED: Final = re.compile(rf"{_BEFORE}\d{{8}}T\d{{9}}Z")
 _KEPT_REPLACED: Final = 3
 _MAX_MANIFEST: Final = 4 * 1024 * 1024
 _VERSION: Final = 1
@@ -77,11 +80,18 @@ class Contents(NamedTuple):
         made: When; whatever was acknowledged before is in it.
         key: The profile's key; None where there was none.
         documents: Every document by its path.
+        files: How many files it is.
     """
 
     made: str
     key: bytes | None
     documents: Mapping[str, Held]
+    files: int
+
+    @property
+    def faults(self) -> dict[str, Fault]:
+        """What is amiss with documents of it."""
+        return {relative: held.fault for relative, held in self.documents.items() if held.fault is not None}
 
 
 def backup(
@@ -89,7 +99,7 @@ def backup(
 ) -> Path:
     """Copy a profile. Memory is as it stands at one moment, every other document as it stands at one of its own.
 
-    A damaged document is copied as it lies, and its previous version with it; see `faults`.
+    A damaged document is copied as it lies, and its previous version with it; see `Contents.faults`.
 
     Args:
         profile: What is copied, under its memory transaction.
@@ -157,7 +167,7 @@ def _confirm(target: Path) -> None:
 
 
 def _sweep_drafts(target: Path) -> None:
-    """Remove what an interrupted backup to the same place left; under the transaction nobody else makes one."""
+    """Remove what an interrupted backup to the same place left; under the transaction nobody of this profile does."""
     shape = re.compile(rf"\.({re.escape(target.name)}|{_DAILY.pattern}|{_REPLACED.pattern})\.tmp-[0-9a-f]{{32}}")
     for name in os.listdir(target.parent):  # noqa: PTH208 - names
         if shape.fullmatch(name):
@@ -237,6 +247,8 @@ def _write(draft: Path, relative: str, data: bytes) -> None:
 def daily(profile: Profile, *, timeout: float = DEFAULT_TIMEOUT) -> Path | None:
     """Take today's backup unless there is one, and keep the seven newest.
 
+    One of a day that is far from having come was made before the clock was set back, and counts as older than all.
+
     Args:
         profile: What is backed up.
         timeout: Seconds to wait for the transaction.
@@ -244,7 +256,8 @@ def daily(profile: Profile, *, timeout: float = DEFAULT_TIMEOUT) -> Path | None:
     Returns:
         The new backup, or None when today has one or there is nothing to keep yet.
     """
-    target = profile.root / BACKUPS / f"daily-{profile.now().date().isoformat()}"
+    today = profile.now().date()
+    target = profile.root / BACKUPS / f"daily-{today}"
     with storage_errors(target.parent):
         if os.path.lexists(target) or next(documents_below(profile.root), None) is None:
             return None
@@ -254,7 +267,7 @@ def daily(profile: Profile, *, timeout: float = DEFAULT_TIMEOUT) -> Path | None:
                 return None
             _make(profile, target)
             # Under the transaction: an erasure sweeps these meanwhile otherwise.
-            _forget_older(profile.root, _DAILY, KEPT, {target.name})
+            _forget_older(profile.root, _DAILY, _DAILIES, f"daily-{today + _ELSEWHERE}")
     return target
 
 
@@ -283,27 +296,50 @@ def has_copy(source: Path, relative: str) -> bool:
 
 
 def _free(shelf: Path, moment: datetime) -> Path:
-    """Return a name for what is replaced at this moment; one that an earlier restoration has is not given again."""
-    while os.path.lexists(path := shelf / f"before-restore-{re.sub(r'[-:.]', '', instant(moment))}"):
+    """Return a name for what is replaced at this moment, past those of all earlier ones: a clock may be set back."""
+    earlier = [_following(name) for name in os.listdir(shelf) if _REPLACED.fullmatch(name)]  # noqa: PTH208 - as above
+    moment = max([moment, *(one for one in earlier if one is not None)])
+    while os.path.lexists(path := shelf / f"{_BEFORE}{re.sub(r'[-:.]', '', instant(moment))}"):
         moment += timedelta(milliseconds=1)
     return path
 
 
-def forget_replaced(root: Path, spared: Collection[str]) -> None:
-    """Remove all but the three newest backups of what restorations replaced; ``spared`` stay in any case.
+def _following(name: str) -> datetime | None:
+    """Return the moment after the one that a name tells; None where that is none."""
+    told = name.removeprefix(_BEFORE)
+    seconds, parts = told[: len("20260302T093000")], told[len("20260302T093000") :]
+    try:
+        return datetime.fromisoformat(f"{seconds}.{parts}") + timedelta(milliseconds=1)
+    except (ValueError, OverflowError):
+        return None  # somebody else named it
+
+
+def forget_replaced(root: Path, newest: str, spared: str) -> None:
+    """Remove all but the three newest backups of what restorations replaced.
 
     Call under the transaction, like whatever changes backups in the profile.
+
+    Args:
+        root: The profile's.
+        newest: The name of the one just made.
+        spared: The name of one that stays in any case.
     """
-    _forget_older(root, _REPLACED, _KEPT_REPLACED, spared)
+    _forget_older(root, _REPLACED, _KEPT_REPLACED, newest, {spared})
 
 
-def _forget_older(root: Path, shape: re.Pattern[str], kept: int, spared: Collection[str]) -> None:
+def drop_replaced(made: Path) -> bool:
+    """Remove a backup of what a restoration did not replace, under the transaction; return whether it is gone."""
+    shutil.rmtree(made, ignore_errors=True)
+    return not os.path.lexists(made)
+
+
+def _forget_older(root: Path, shape: re.Pattern[str], kept: int, newest: str, spared: Collection[str] = ()) -> None:
     try:
-        older = [name for name in shelved(root) if shape.fullmatch(name)][:-kept]
+        names = [name for name in shelved(root) if shape.fullmatch(name)]
     except StorageError:
         return  # the new one is safe by now; what cannot go today goes another day
-    for name in older:
-        # A clock that was set back must not make the newest the first to go.
+    # A name past the newest that there may be is of a clock that was set back since.
+    for name in sorted(names, key=lambda name: (name <= newest, name))[:-kept]:
         if name not in spared:
             shutil.rmtree(root / BACKUPS / name, ignore_errors=True)
 
@@ -362,7 +398,7 @@ def contents(source: Path) -> Contents:
     found = {relative.removeprefix(f"{_DOCUMENTS}/"): data for relative, data in _checked(source, hashes)}
     key = found.pop(KEY, None)
     names = dict.fromkeys(relative.removesuffix(PREVIOUS) for relative in found)
-    return Contents(moment, key, {relative: _held(source, relative, found) for relative in names})
+    return Contents(moment, key, {relative: _held(source, relative, found) for relative in names}, len(hashes))
 
 
 def _held(source: Path, relative: str, found: Mapping[str, bytes]) -> Held:
@@ -382,16 +418,6 @@ def _held(source: Path, relative: str, found: Mapping[str, bytes]) -> Held:
         except jsontext.DamageError:
             continue
     return Held(None, "unreadable")
-
-
-def faults(source: Path) -> dict[str, Fault]:
-    """Return the documents that were damaged when a backup was made, and what it brings back of them.
-
-    Raises:
-        CorruptError: As `verify`.
-    """
-    documents = contents(source).documents
-    return {relative: held.fault for relative, held in documents.items() if held.fault and held.fault != "newer"}
 
 
 def _manifest(source: Path) -> tuple[str, dict[str, str]]:

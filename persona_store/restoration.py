@@ -7,7 +7,7 @@ held together with memory's: one that changed in between is left as it is, and n
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -28,7 +28,7 @@ from persona_store.layout import KEY, TOMBSTONES, documents_below
 from persona_store.locks import DEFAULT_TIMEOUT, LockName, Rank
 from persona_store.oserrors import partly, storage_errors
 from persona_store.pages import Rows
-from persona_store.rows import RawCodec, Snapshot
+from persona_store.rows import RawCodec
 from persona_store.sieve import Sieve
 from persona_store.transaction import instant
 
@@ -38,14 +38,15 @@ if TYPE_CHECKING:
 
     from persona_store.backup import Contents, Fault
     from persona_store.jsontext import JsonValue
-    from persona_store.rows import Row
+    from persona_store.rows import Row, Snapshot
     from persona_store.transaction import Profile
 
     Fields = dict[str, JsonValue]
     KeysOf = Callable[[Fields], Iterable[str]]
     Update = Callable[[Document[Fields], "_Put", str], bool]
 
-_NOTHING: Final[Snapshot[Fields]] = Snapshot(Rows(), 0, "1970-01-01T00:00:00.000Z", exists=False)
+_BRIEF: Final = 1.0
+"""Seconds that who has restored waits to let older copies go: there is a next time."""
 
 
 class Plan(NamedTuple):
@@ -236,6 +237,8 @@ class _Restoration:
         self._changed: list[str] = []
         self._left: list[Left] = []
         self._kept: Path | None = None
+        self._replaced = False
+        """Whether anything was replaced, or may have been."""
 
     def plan(self) -> Plan:
         """Compare what is there with what would come."""
@@ -245,16 +248,28 @@ class _Restoration:
         """Judge all rows before anybody is kept waiting; once the tombstones change, they are judged again."""
         for one in self._coming():
             with suppress(PersonaError):
-                one.put(one.present or _NOTHING)
+                one.put(one.present or one.document.read_in(None))
 
     def run(self, agreed: Callable[[Plan], None], source: str) -> Restored:
         """Do it."""
+        try:
+            coming = self._bring_all(agreed)
+        except PersonaError:
+            # Anything else may have come between a replacement and our taking note of it.
+            self._let_copies_go(source)
+            raise
+        self._let_copies_go(source)
+        with partly() if self._replaced else nullcontext():
+            self._raise_what_a_disk_refused()
+            return self._restored(coming)
+
+    def _bring_all(self, agreed: Callable[[Plan], None]) -> Sequence[_Coming]:
         with self._profile.transaction(self._asked, self._timeout) as transaction:
             coming = list(self._coming())
             differing = [one for one in coming if one.differs()]
             plan = self._planned(differing)
             if not plan.differing:
-                return self._restored(coming)
+                return coming
             agreed(plan)
             self._kept = backup.replaced(self._profile)
             with partly():
@@ -264,13 +279,25 @@ class _Restoration:
                         self._bring(
                             one, lambda document, put, seen: transaction.update(document, put, expect=seen).changed
                         )
-                backup.forget_replaced(self._profile.root, {source, *([self._kept.name] if self._kept else ())})
         with partly():
             for one in differing:
                 if one.document.family != "memory":
                     self._bring(one, self._update_alone)
-            self._raise_what_a_disk_refused()
-            return self._restored(coming)
+        return coming
+
+    def _let_copies_go(self, source: str) -> None:
+        """Let the oldest copies go once something was replaced; otherwise the new one, which must not push others out.
+
+        In a transaction of its own, since other documents are replaced outside of memory's, and an erasure that sweeps
+        copies meanwhile must find them whole. Where it is not to be had, there is one more of them until the next time.
+        """
+        if self._kept is None:
+            return
+        with suppress(PersonaError), self._profile.transaction(timeout=min(_BRIEF, self._timeout)):
+            if self._replaced:
+                backup.forget_replaced(self._profile.root, self._kept.name, source)
+            elif backup.drop_replaced(self._kept):
+                self._kept = None
 
     def _coming(self) -> Iterable[_Coming]:
         """Yield every document that the backup brings; what keeps the others from bringing erased texts comes first."""
@@ -285,11 +312,7 @@ class _Restoration:
     def _planned(self, differing: Sequence[_Coming]) -> Plan:
         names = sorted([*(one.document.relative for one in differing), *([KEY] if self._sieve.key_comes() else ())])
         newer = sorted(one.document.relative for one in differing if one.is_newer())
-        return Plan(self._contents.made, tuple(names), tuple(newer), self._faults())
-
-    def _faults(self) -> dict[str, Fault]:
-        held = self._contents.documents.items()
-        return {relative: one.fault for relative, one in held if one.fault is not None}
+        return Plan(self._contents.made, tuple(names), tuple(newer), self._contents.faults)
 
     def _bring_key(self) -> None:
         """Without the key the backup's own tombstones could not be read."""
@@ -298,8 +321,10 @@ class _Restoration:
         try:
             self._put_key(self._contents.key)
         except PersonaError as error:
+            self._replaced |= error.changed != "no"
             self._left.append(Left(KEY, error))
         else:
+            self._replaced = True
             self._changed.append(KEY)
 
     def _put_key(self, key: bytes) -> None:
@@ -317,10 +342,12 @@ class _Restoration:
         try:
             changed = self._change(one, update)
         except PersonaError as error:
+            self._replaced |= error.changed != "no"
             if self._asked.over:
                 raise
             self._left.append(Left(relative, error))
             return
+        self._replaced |= changed
         self._changed += [relative] * changed
 
     def _change(self, one: _Coming, update: Update) -> bool:
@@ -401,7 +428,7 @@ class _Restoration:
             withheld=sum(one.put.withheld for one in coming if one.document.relative not in uncounted),
             untouched=tuple(name for name in documents_below(self._profile.root) if name not in known),
             left=tuple(self._left),
-            faults=self._faults(),
+            faults=self._contents.faults,
             kept=self._kept,
             foreign=self._sieve.foreign,
         )
@@ -422,7 +449,7 @@ def _still_there(one: _Coming, directory: files.Directory) -> Snapshot[Fields]:
     try:
         snapshot = one.document.read_in(directory)
     except CorruptError:
-        return _NOTHING
+        return one.document.read_in(None)
     if snapshot.fingerprint != one.seen:
         raise _changed_meanwhile(one.document)
     return snapshot

@@ -48,8 +48,10 @@ class Shelf:
 
         made = backup.backup(self.profile, target, check=permit)
         with partly():
-            found = backup.faults(made)
-            return BackedUp(path=str(made), files=len(backup.verify(made)), damaged=_faulty(found))
+            held = backup.contents(made)
+        # What only a newer release reads is as it should be here.
+        damaged = {name: fault for name, fault in held.faults.items() if fault != "newer"}
+        return BackedUp(path=str(made), files=held.files, damaged=_faulty(damaged))
 
     @property
     def folder(self) -> Path:

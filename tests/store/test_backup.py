@@ -120,7 +120,7 @@ def test_a_file_too_large_even_to_be_searched_is_named(machine: Machine, monkeyp
 
     made = backup.backup(machine.profile, machine.profile.root.parent / "saved")
 
-    assert backup.faults(made) == {ELITE: "previous"}
+    assert backup.contents(made).faults == {ELITE: "previous"}
     machine.lose()
     assert machine.restore(made).faults == {ELITE: "previous"}
     assert machine.ids(ELITE) == ["one"]
@@ -142,7 +142,7 @@ def test_a_backup_of_a_damaged_document_brings_back_what_reading_serves(
 
     made = backup.backup(machine.profile, tmp_path / "saved")
 
-    assert backup.faults(made) == {relative: "previous"}
+    assert backup.contents(made).faults == {relative: "previous"}
     machine.lose()
     restored = machine.restore(made)
     assert (restored.documents, dict(restored.faults)) == ((relative,), {relative: "previous"})
@@ -159,7 +159,7 @@ def test_of_a_document_that_nobody_can_read_the_backup_keeps_the_bytes_and_says_
 
     made = backup.backup(machine.profile, tmp_path / "saved")
 
-    assert backup.faults(made) == {ELITE: "unreadable"}
+    assert backup.contents(made).faults == {ELITE: "unreadable"}
     assert (made / "documents" / ELITE).read_bytes() == b"torn"
     assert previous(made / "documents" / ELITE).read_bytes() == b"torn as well"
     machine.lose()
@@ -337,7 +337,7 @@ def test_a_file_that_the_disk_refuses_to_read_keeps_no_other_from_being_backed_u
             machine.restore(made)
 
     assert daily is not None
-    assert backup.faults(daily) == {ELITE: "previous"}
+    assert backup.contents(daily).faults == {ELITE: "previous"}
     assert (caught.value.changed, caught.value.details["left"]) == ("unknown", [ELITE])
     assert (machine.ids(SHARED), machine.path(ELITE).read_bytes()) == (["else"], held)
 
