@@ -163,7 +163,10 @@ def _readable(document: Document[dict[str, JsonValue]], snapshot: Snapshot[dict[
 def _leftovers(root: Path) -> Iterator[Finding]:
     for relative in quarantine_below(root):
         yield Finding(
-            "quarantined", "note", relative, phrase("a damaged version kept aside; remove it when nothing is missed")
+            "quarantined",
+            "note",
+            relative,
+            phrase("kept aside: damaged, or not to be settled by a merge; remove it when nothing is missed"),
         )
     for relative in files_below(root):
         if ".malformed." in relative and relative.startswith(f"{LOCKS}/"):
@@ -214,6 +217,11 @@ def _cloud(root: Path) -> Iterator[Finding]:
         yield Finding(
             "conflict_copy", "warning", copy.relative, phrase("merge it into {document}", document=copy.document)
         )
+    for name in cloud.foreign_keys(root):
+        advice = phrase(
+            "a second key, so nobody can tell what was erased, and nothing is merged; move it out of the profile"
+        )
+        yield Finding("second_key", "error", name, advice)
 
 
 def _erasures(profile: Profile) -> Iterator[Finding]:

@@ -73,10 +73,16 @@ def documents_below(root: Path) -> Iterator[str]:
 
 
 def quarantine_below(root: Path) -> Iterator[str]:
-    """Yield the copies of damaged files that were put aside."""
+    """Yield the copies of damaged files that were put aside, and what a merge kept of conflict copies."""
     for relative in files_below(root):
-        if _QUARANTINED.fullmatch(relative):
+        if quarantined_from(relative) is not None:
             yield relative
+
+
+def quarantined_from(relative: str) -> str | None:
+    """Return the file that one in quarantine was put aside from, or None where it is none."""
+    match = _QUARANTINED.fullmatch(relative)
+    return None if match is None else match["document"]
 
 
 def shown(path: str | os.PathLike[str]) -> str:

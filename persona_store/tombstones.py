@@ -23,7 +23,7 @@ from persona_store.oserrors import storage_errors
 from persona_store.rows import RawCodec, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from persona_store.document import Document, Snapshot
     from persona_store.jsontext import JsonValue
@@ -161,6 +161,15 @@ class Tombstones:
     def untold(self) -> int:
         """Return how many rows there are that keep nothing out, since nobody can tell their hash."""
         return sum(told_id(row) is None for row in self.document.read().rows)
+
+    def among(self, keys: Iterable[str], ids: Collection[str]) -> frozenset[str]:
+        """Return which of some ids, whether or not they stand, are those of one of several semantic keys.
+
+        Raises:
+            CorruptError: As `stands`.
+        """
+        secret = self.key()
+        return frozenset([stone for stone in (hashed(key, secret) for key in keys) if stone in ids])
 
     def add(self, transaction: Transaction, keys: Iterable[str], erased_at: str) -> None:
         """Put up tombstones, not yet swept, unless they stand so already; durable when this returns.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from persona_mind.backlog.model import Item, State, stepped
+from persona_mind.backlog.model import MAX_STEPS, Item, State, Step, stepped
 from persona_mind.backlog.transitions import free_id
+from persona_mind.kernel import clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,6 +42,41 @@ def settled(old: Item, new: Item, now: datetime) -> Item:
         return old
     kept = {name: getattr(new, name) for name in _TRAVELS}
     return old.model_copy(update={**kept, "history": new.history or stepped(old, new.state, now)})
+
+
+def reconciled(old: Item, new: Item) -> Item | None:
+    """Return the one item that two machines' versions come to; None where no rule tells.
+
+    One whose history goes on from the other's is its later version. Where both went on, the one that got further
+    counts, or else the one that changed last, and the history tells what happened to either; two that were closed in
+    different ways are left to a person.
+    """
+    there, coming = _steps(old), _steps(new)
+    if coming == there[: len(coming)] and not further(old, new):
+        return old if old == new or len(coming) < len(there) or further(new, old) else None
+    if there == coming[: len(there)] and not further(new, old):
+        return new.model_copy(update={"id": old.id})
+    one = _counting(old, new)
+    if one is None:
+        return None
+    first, *rest = sorted({*there, *coming}, key=_when)
+    return one.model_copy(update={"id": old.id, "history": (first, *rest[-(MAX_STEPS - 1) :])})
+
+
+def _steps(item: Item) -> tuple[Step, ...]:
+    return item.history or (Step(to="open", at=item.created_at),)
+
+
+def _when(step: Step) -> datetime:
+    return clock.parse(step.at)
+
+
+def _counting(old: Item, new: Item) -> Item | None:
+    if further(old, new) or further(new, old):
+        return new if further(old, new) else old
+    if (old.state, old.note) != (new.state, new.note):
+        return None
+    return new if _when(_steps(new)[-1]) > _when(_steps(old)[-1]) else old
 
 
 class Places:

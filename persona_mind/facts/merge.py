@@ -27,6 +27,18 @@ def settled(old: Fact, new: Fact) -> Fact:
     return old if new.seen <= old.seen else refreshed(old, new)
 
 
+def reconciled(old: Fact, new: Fact) -> Fact | None:
+    """Return the one fact that two machines' versions come to, under the id of ``old``; None where neither is later.
+
+    It is as if the earlier one had been said first and the later one afterwards, here.
+    """
+    if old.seen == new.seen:
+        return old if old == new else None
+    earlier, later = (old, new) if old.seen < new.seen else (new, old)
+    first = min(old, new, key=lambda fact: fact.recorded)
+    return refreshed(earlier, later).model_copy(update={"id": old.id, "recorded_at": first.recorded_at})
+
+
 @dataclass
 class Merge:
     """The change that takes rows of another file in, by what they say and not by their ids.

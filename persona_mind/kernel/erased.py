@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from persona_hooks.errors import RefusedError
+from persona_hooks.errors import InvalidError, RefusedError
 from persona_hooks.speech import phrase
+from persona_mind.kernel import clock
 from persona_mind.kernel.identity import Key, folded_text, key, normal_text, semantic
 from persona_mind.kernel.kinds import KINDS
 from persona_store.jsontext import decode_row
 from persona_store.tombstones import LONG_ENOUGH, Tombstones
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from persona_store.document import Row, Rows
     from persona_store.jsontext import JsonValue
@@ -25,6 +27,8 @@ BACKLOG: Final = "backlog"
 """What stands in an item's identity where a fact has its kind."""
 _WORDS: Final = ("text", "note", "source")
 """The fields in which a text counts however short it is."""
+_SAID: Final = ("lastSeenAt", "createdAt")
+"""The fields that tell when a row was said last."""
 ERASED: Final = "erased"
 """The reason of a refusal that only a person who insists can lift."""
 
@@ -69,6 +73,18 @@ class Erased:
         if not self._tombstones.any_stands(stones_of(dict(row))):
             return None
         return next(filter(self._tombstones.stands, stones_of(dict(row))), None)
+
+    def among(self, row: Mapping[str, Any], ids: Collection[str]) -> frozenset[str]:
+        """Return which of some tombstones keep a row out, whether or not they stand; as ``stone_in``."""
+        return self._tombstones.among(stones_of(dict(row)), ids)
+
+    def said_after(self, row: Mapping[str, Any], moment: str) -> bool:
+        """Return whether a person said a row again after a moment; not so where either does not tell when."""
+        with suppress(InvalidError):
+            then = clock.parse(moment)
+            said = [clock.parse(at) for at in map(row.get, _SAID) if isinstance(at, str)]
+            return row.get("origin") == "user" and any(at > then for at in said)
+        return False
 
     def without(self, rows: Sequence[Row[T]]) -> list[Row[T]]:
         """Return the rows of which none holds a text that was erased; as ``stands``."""

@@ -66,7 +66,15 @@ def dropped(outcome: Dropped) -> Card:
             detail=(say("What was done stays; `/mind erase ID` removes a memory that came of it."),),
             level="success",
         )
-    return Card(title=say("Dropped {id}; its text is erased.", id=outcome.id), level="success")
+    return Card(
+        title=say("Dropped {id}; its text is erased.", id=outcome.id),
+        detail=(
+            say(
+                "A backup or a conflict copy may bring it back; `/mind erase {id}` takes it there, too.", id=outcome.id
+            ),
+        ),
+        level="success",
+    )
 
 
 def _about(item: HeldItem) -> str:

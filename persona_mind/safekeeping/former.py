@@ -49,7 +49,7 @@ def _versions(document: Document[T]) -> Iterator[str]:
     for relative in files_below(document.root):
         first, *rest = relative.split("/")
         kept = first == BACKUPS and rest[1:2] == ["documents"] and "/".join(rest[2:]) in both
-        if kept or relative == both[1] or aside.fullmatch(relative):
+        if kept or relative == both[1] or aside.fullmatch(relative) or cloud.kept_of(relative, wanted):
             yield relative
     yield from (copy.relative for copy in cloud.conflict_copies(document.root) if copy.document == wanted)
 

@@ -124,7 +124,11 @@ class TakenIn(Outcome):
     """One conflict copy.
 
     Attributes:
-        merged: It was taken in and removed; otherwise it cannot be read and lies where it was.
+        merged: It was taken in and removed; otherwise it lies where it was.
+        withheld: How many rows stayed out as erased, or went, where it brought the tombstones of an erasure.
+        renewed: How many rows gave way to what both versions come to.
+        kept: The file with those rows of it that no rule settles; None where there are none.
+        reason: Why it was not taken in: it cannot be read, or there is another key beside the profile's.
     """
 
     path: str
@@ -132,6 +136,9 @@ class TakenIn(Outcome):
     merged: bool
     added: int = 0
     withheld: int = 0
+    renewed: int = 0
+    kept: str | None = None
+    reason: Literal["unreadable", "key"] | None = None
 
 
 class Merged(Outcome):

@@ -6,15 +6,15 @@ import os
 import threading
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import UNCHANGED, NotFoundError, PersonaError, RefusedError
 from persona_hooks.speech import phrase, phrase_n
 from persona_mind.kernel.erased import Erased, stones_of
-from persona_mind.kernel.identity import key, semantic
 from persona_mind.kernel.wording import local
+from persona_mind.quarantine import files as quarantine
 from persona_mind.safekeeping.outcomes import BackedUp, BroughtBack, Faulty, LeftAsItWas, Shelved, TakenIn
-from persona_store.layout import shown
+from persona_store.layout import KEY, TOMBSTONES, shown
 from persona_store.oserrors import partly
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from persona_mind.kernel.access import Permit
     from persona_mind.safekeeping.erasing import Erasing
     from persona_store.backup import Fault
+    from persona_store.cloud import ConflictCopy, Merged
     from persona_store.restoration import Plan
     from persona_store.transaction import Profile
 
@@ -110,23 +111,36 @@ class Shelf:
         )
 
     def merge(self, permit: Permit) -> list[TakenIn]:
-        """Take every conflict copy in; what was erased stays out. An error after the first says so by ``changed``."""
+        """Take every conflict copy in; what was erased stays out. An error after the first says so by ``changed``.
+
+        Tombstones come first, since they keep rows of the others out and take live ones away; see
+        ``persona_store.joining``. As long as another key lies beside the profile's, nobody can tell what was erased:
+        every copy stays where it is.
+        """
+        from persona_mind.safekeeping.versions import Versions, identity  # noqa: PLC0415 - as in make
         from persona_store import cloud  # noqa: PLC0415 - as in make
 
-        taken, erased = list[TakenIn](), Erased(self.profile)
-        for copy in list(cloud.conflict_copies(self.profile.root)):
+        copies = sorted(cloud.conflict_copies(self.profile.root), key=lambda copy: copy.document != TOMBSTONES)
+        if foreign := cloud.foreign_keys(self.profile.root):
+            left = [*((name, KEY) for name in foreign), *((copy.relative, copy.document) for copy in copies)]
+            return [TakenIn(path=path, document=document, merged=False, reason="key") for path, document in left]
+        taken, erased, versions = list[TakenIn](), Erased(self.profile), Versions(self.profile)
+        for copy in copies:
             with partly() if any(one.merged for one in taken) else nullcontext():
-                done = cloud.merge(self.profile, copy, _identity, stone_of=erased.stone_in, check=permit)
-            added, withheld = (done.added, done.withheld) if done else (0, 0)
-            taken.append(
-                TakenIn(
-                    path=copy.relative,
-                    document=copy.document,
-                    merged=done is not None,
-                    added=added,
-                    withheld=withheld,
+                done = cloud.merge(
+                    self.profile,
+                    copy,
+                    identity,
+                    stone_of=erased.stone_in,
+                    settle=versions.settled,
+                    gate=erased,
+                    check=permit,
                 )
-            )
+                taken.append(_taken(copy, done))
+                if copy.document == quarantine.FILE and done is not None and done.renewed:
+                    with partly(), self.profile.transaction(permit):
+                        # As where a held call is done here: its text is not to stay beside the file.
+                        quarantine.erase_previous(self.profile, permit)
         return taken
 
 
@@ -183,16 +197,18 @@ def _shelved(path: Path) -> Shelved:
         return Shelved(name=path.name, made="")
 
 
-def _identity(row: Mapping[str, Any]) -> str | None:
-    """Return what makes a row this row and no other in its file; None where only its bytes do."""
-    text, tags = row.get("text"), row.get("tags", [])
-    if not isinstance(text, str) or not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        return None
-    if "kind" in row:
-        # Several personas may each have recorded the same for now.
-        owner = row.get("persona") if "expiresAt" in row else None
-        return f"{semantic(key(str(row['kind']), text, tags))}{owner}"
-    return f"{semantic(key('backlog', text, tags))}{row.get('persona')}{row.get('createdAt')}"
+def _taken(copy: ConflictCopy, done: Merged | None) -> TakenIn:
+    if done is None:
+        return TakenIn(path=copy.relative, document=copy.document, merged=False, reason="unreadable")
+    return TakenIn(
+        path=copy.relative,
+        document=copy.document,
+        merged=True,
+        added=done.added,
+        withheld=done.withheld,
+        renewed=done.renewed,
+        kept=done.kept,
+    )
 
 
 def _faulty(faults: Mapping[str, Fault]) -> tuple[Faulty, ...]:

@@ -179,16 +179,32 @@ def merged(outcome: Merged) -> Card:
     return Card(
         title=say_n("Merged {number} conflict copy.", "Merged {number} conflict copies.", len(outcome.copies) - unread),
         body=tuple(map(_copy, outcome.copies)),
-        level="warning" if unread else "success",
+        level="warning" if unread or any(copy.kept for copy in outcome.copies) else "success",
+        hint=_one_key() if any(copy.reason == "key" for copy in outcome.copies) else "",
+    )
+
+
+def _one_key() -> str:
+    return say(
+        "Two machines made a key each, so nobody can tell what was erased. Move the copy of `profile.key` out of the "
+        "profile, merge again, and erase once more what the other machine had erased."
     )
 
 
 def _copy(copy: TakenIn) -> str:
-    path = one_line(copy.path)
+    path, document = one_line(copy.path), one_line(copy.document)
+    if copy.reason == "key":
+        return say("{path}: lies where it was, since there are two keys", path=path)
     if not copy.merged:
         return say("{path}: cannot be read; it lies where it was", path=path)
-    added = say("{path}: {number} added to {document}", path=path, number=copy.added, document=one_line(copy.document))
-    return f"{added}, {say('{number} left out as erased', number=copy.withheld)}" if copy.withheld else added
+    came = [say("{path}: {number} added to {document}", path=path, number=copy.added, document=document)]
+    if copy.renewed:
+        came.append(say("{number} brought up to date", number=copy.renewed))
+    if copy.withheld:
+        came.append(say("{number} left out as erased", number=copy.withheld))
+    if copy.kept:
+        came.append(say("what no rule settles is kept as {name}", name=one_line(copy.kept)))
+    return ", ".join(came)
 
 
 def _residue(left: Sequence[Left]) -> Iterator[str]:
