@@ -153,10 +153,10 @@ class SafekeepingVerbs:
             copies = tuple(self.shelf.merge(permit))
         except PersonaError as error:
             if error.changed != "no":
-                self.changed(call.session)
+                self._renewed(call.session)
             raise
         if any(copy.merged for copy in copies):
-            self.changed(call.session)
+            self._renewed(call.session)
         return Merged(changed="yes" if any(copy.merged for copy in copies) else "no", copies=copies)
 
     def _source(self, call: Call, given: str) -> Path:
