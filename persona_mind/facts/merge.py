@@ -28,12 +28,13 @@ def settled(old: Fact, new: Fact) -> Fact:
 
 
 def reconciled(old: Fact, new: Fact) -> Fact | None:
-    """Return the one fact that two machines' versions come to, under the id of ``old``; None where neither is later.
+    """Return the one fact that two machines' versions come to, under the id of ``old``; None where no rule tells.
 
-    It is as if the earlier one had been said first and the later one afterwards, here.
+    It is as if the earlier one had been said first and the later one afterwards, here. Where neither is later, ``old``
+    counts as long as it has all that ``new`` tells, as one does into which that came before.
     """
     if old.seen == new.seen:
-        return old if old == new else None
+        return old if refreshed(old, new) == old else None
     earlier, later = (old, new) if old.seen < new.seen else (new, old)
     first = min(old, new, key=lambda fact: fact.recorded)
     return refreshed(earlier, later).model_copy(update={"id": old.id, "recorded_at": first.recorded_at})

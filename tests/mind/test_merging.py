@@ -242,6 +242,28 @@ def test_merging_that_was_interrupted_keeps_what_it_could_not_settle_once(
     assert len(list(quarantine_below(machines.root("here")))) == 1
 
 
+def test_merging_that_was_interrupted_takes_nothing_that_came_in_for_another_version(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handle = queued(machines)
+    machines.mind("here").remember("The handbook is red.", source="the handbook")
+    machines.mind("there").remember("The handbook is red.")
+    snooze(machines.mind("here"), handle)
+    machines.clock.advance(60)
+    machines.mind("there").remember("The handbook is red.")
+    take(machines.mind("there"), handle)
+    machines.apart()
+    with monkeypatch.context() as broken:
+        # Each copy stays, as where the process ends just before it goes.
+        broken.setattr("persona_store.files.Directory.unlink", lambda *_: None)
+        machines.merged()
+
+    assert {(one.merged, one.kept) for one in machines.merged()} == {(True, None)}
+
+    [fact], [item] = machines.rows("memory/ltm/*.json"), machines.rows("backlog/*.json")
+    assert (fact["source"], item["state"], len(item["history"])) == ("the handbook", "taken", 3)
+
+
 def erased_there(machines: Machines) -> None:
     """Both have a key; what is private was erased on the other machine, and both wrote."""
     here = machines.mind("here")
