@@ -6,6 +6,7 @@ transcript. What JSON escaped is undone first, also where one JSON text stands i
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -28,6 +29,10 @@ _NESTED: Final = 3
 """How often a text may have been made JSON of, and one time less than that it is undone."""
 _STEP: Final = 1 << 20
 _SLACK: Final = 1 << 12
+_UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, "{".encode("utf-16-le"), "{".encode("utf-16-be"))
+"""How a document begins that an editor saved as UTF-16."""
+_RARELY: Final = 16
+"""One byte in so many is zero at least in UTF-16 of another kind: that of each mark, space and plain letter."""
 _LONGEST: Final = len(r"\\ud83d\\ude00")
 """Bytes that one character takes at most, in JSON inside of JSON."""
 
@@ -69,15 +74,19 @@ class SameWords:
 
 
 def any_in_bytes(sought: Sequence[SameWords], data: bytes) -> bool:
-    """Whether raw bytes hold one of several texts, as UTF-8 or as JSON writes them; short ones as a field's value."""
+    """Whether raw bytes hold one of several texts, as UTF-8, UTF-16 or JSON; short ones as a field's value."""
     longest = max((len(one.plain) for one in sought), default=0)
     return any(_in_window(sought, window) for window in _windows(data, longest * _LONGEST + _SLACK))
 
 
 def _windows(data: bytes, overlap: int) -> Iterator[str]:
-    """Yield a file piece by piece: folded as a whole, a big one would take many times its size."""
+    """Yield a file piece by piece, in every way to read it: folded whole, a big one would take many times its size."""
     for start in range(0, len(data), _STEP):
-        yield data[start : start + _STEP + overlap].decode("utf-8", "replace")
+        window = data[start : start + _STEP + overlap]
+        yield window.decode("utf-8", "replace")
+        if data.startswith(_UTF_16) or window.count(0) * _RARELY > len(window):
+            yield window.decode("utf-16-le", "replace")
+            yield window.decode("utf-16-be", "replace")
 
 
 def _in_window(sought: Sequence[SameWords], text: str) -> bool:

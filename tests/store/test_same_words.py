@@ -80,6 +80,47 @@ def test_a_copy_put_aside_goes_however_the_words_are_written(profile: Profile, d
     assert erased.residue == ()
 
 
+UTF_16: dict[str, Callable[[str], bytes]] = {
+    "little endian": lambda text: text.encode("utf-16-le"),
+    "big endian": lambda text: text.encode("utf-16-be"),
+    "little endian with its mark": lambda text: b"\xff\xfe" + text.encode("utf-16-le"),
+    "big endian with its mark": lambda text: b"\xfe\xff" + text.encode("utf-16-be"),
+}
+
+
+@pytest.mark.parametrize("saved", UTF_16)
+@pytest.mark.parametrize("data", disguises())
+def test_a_copy_that_an_editor_saved_as_utf_16_goes_however_the_words_are_written(
+    profile: Profile, data: bytes, saved: str
+) -> None:
+    aside, harmless = (profile.root / f"{DOCUMENT}.corrupt-{number}" for number in range(2))
+    aside.write_bytes(UTF_16[saved](torn(data).decode()))
+    harmless.write_bytes(UTF_16[saved](torn(b"kept").decode()))
+
+    erased = erase(profile, TARGET)
+
+    assert erased.changed == (f"{DOCUMENT}.corrupt-0",)
+    assert (aside.exists(), harmless.exists()) == (False, True)
+
+
+@pytest.mark.parametrize("saved", UTF_16)
+@pytest.mark.parametrize("text", ["雨の日は屋根裏の窓から金庫の部屋に入れる", "Ключ от сейфа под половицей"])
+def test_words_of_any_script_are_found_in_utf_16(text: str, saved: str) -> None:
+    document = json.dumps({"version": 1, "entries": [{"id": "x", "text": text * 40}]}, ensure_ascii=False, indent=2)
+
+    assert any_in_bytes([SameWords.of(text)], UTF_16[saved](document))
+    assert not any_in_bytes([SameWords.of(text + "!")], UTF_16[saved](document))
+
+
+@pytest.mark.parametrize("saved", UTF_16)
+@pytest.mark.parametrize("before", [(1 << 19) - 7, (1 << 19) - 1, 1 << 19, 3 << 20])
+def test_words_in_utf_16_are_found_wherever_a_big_file_is_cut(before: int, saved: str) -> None:
+    data = UTF_16[saved]("x" * before + json.dumps(PRIVATE.upper()) + "x" * before)
+
+    assert any_in_bytes([SameWords.of(PRIVATE)], data)
+    assert not any_in_bytes([SameWords.of(f"{PRIVATE}!")], data)
+
+
 @pytest.mark.parametrize("data", disguises())
 def test_what_nobody_can_parse_goes_from_a_backup_or_is_named(profile: Profile, tmp_path: Path, data: bytes) -> None:
     live, previous = profile.root / DOCUMENT, profile.root / f"{DOCUMENT}.bak"
