@@ -240,6 +240,18 @@ class Directory:
         finally:
             close(descriptor)
 
+    def make_private(self, name: str) -> None:
+        """Let nobody but its owner read or change a file, under whatever names it has, where the system knows that."""
+        descriptor = self._open_existing(name)
+        try:
+            if hasattr(os, "fchmod"):
+                os.fchmod(descriptor, FILE_MODE)
+        except OSError:
+            # Some file systems know no such thing; what they show is for whoever mounted them to say.
+            pass
+        finally:
+            close(descriptor)
+
     def rename(self, source: str, target: str) -> None:
         """Put ``source`` in the place of ``target`` in one step."""
         deadline = time.monotonic() + _RENAME_PATIENCE

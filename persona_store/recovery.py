@@ -111,7 +111,10 @@ def _keep_aside(directory: files.Directory, name: str, target: str, *, copied: b
             directory.copy(name, target)
             directory.sync()
             return
-    if not directory.link(name, target):
+    if directory.link(name, target):
+        # What came from elsewhere may be readable by others, and the kept name stays.
+        directory.make_private(target)
+    else:
         directory.copy(name, target)
     directory.sync()
 

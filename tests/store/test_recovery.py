@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from persona_hooks.errors import CorruptError
-from persona_store import diagnostics, doctor, jsontext
+from persona_store import diagnostics, doctor, files, jsontext
+from persona_store.jsontext import MAX_BYTES
 from tests.support.crash.documents import NOW, Item, add, ids, store
 
 if TYPE_CHECKING:
@@ -166,6 +168,38 @@ def test_the_same_damage_is_kept_once_and_other_damage_beside_it(root: Path) -> 
         add(root, "next")
 
     assert kept(root) == [b"first", b"second"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+@pytest.mark.parametrize("mode", [0o644, 0o666, 0o640, 0o600])
+@pytest.mark.parametrize("links", [True, False])
+def test_what_is_put_aside_is_readable_by_its_owner_only(
+    root: Path, monkeypatch: pytest.MonkeyPatch, mode: int, *, links: bool
+) -> None:
+    live(root).write_bytes(b"first")
+    live(root).chmod(mode)
+    if not links:
+        monkeypatch.setattr(files.Directory, "link", lambda *_: False)
+
+    add(root, "next")
+
+    assert kept(root) == [b"first"]
+    assert [path.stat().st_mode & 0o777 for path in live(root).parent.iterdir()] == [0o600] * 3
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+@pytest.mark.parametrize("mode", [0o644, 0o600])
+def test_what_nobody_can_put_right_is_put_aside_for_its_owner_only(root: Path, mode: int) -> None:
+    both = (live(root), live(root).with_name("elite.json.bak"))
+    for path in both:
+        path.write_bytes(b"first" + b" " * MAX_BYTES)
+        path.chmod(mode)
+
+    with pytest.raises(CorruptError):
+        add(root, "next")
+
+    aside = [path for path in live(root).parent.iterdir() if path not in both]
+    assert [path.stat().st_mode & 0o777 for path in aside] == [0o600] * 2
 
 
 def test_a_thousand_leftovers_go_and_other_files_stay(root: Path) -> None:
