@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
 from persona_hooks.errors import UnsupportedVersionError
-from persona_store import commit, files, jsontext, syncfiles
-from persona_store.layout import BACKUPS, files_below
+from persona_store import files, jsontext, syncfiles
+from persona_store.layout import BACKUPS, files_below, unfinished
 from persona_store.oserrors import storage_errors
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ MANIFEST: Final = "manifest.json"
 """The file of a backup that names all others and their hashes."""
 MAX_SEARCHED: Final = 256 * 1024 * 1024
 """Bytes of a file that are searched."""
-_TEMPORARY: Final = re.compile(r"\.(.+)\.tmp-[0-9a-f]{32}")
 
 
 class Holding(Protocol):
@@ -66,7 +64,7 @@ def _sweep_one(backup: Path, relatives: list[str], holding: Holding) -> list[str
         data = _read(backup, relative)
         if data is None:
             continue
-        kept = _kept(data, holding)
+        kept = kept_of(data, holding)
         if kept != data:
             changes[relative] = kept
     _note(backup, changes)
@@ -77,11 +75,12 @@ def _sweep_one(backup: Path, relatives: list[str], holding: Holding) -> list[str
                 directory.unlink(name)
                 directory.sync()
             else:
-                syncfiles.put(directory, name, kept)
+                # What was left behind is gone, and to look for it again takes the longer the more files there are.
+                syncfiles.replace(directory, name, kept)
     return list(changes)
 
 
-def _kept(data: bytes, holding: Holding) -> bytes | None:
+def kept_of(data: bytes, holding: Holding) -> bytes | None:
     """Return what may stay of a file: all of it, a document without some rows, or nothing."""
     try:
         envelope = jsontext.split(data)
@@ -116,12 +115,12 @@ def _read(backup: Path, relative: str) -> bytes | None:
     None as well where it went by itself: somebody may remove a backup meanwhile.
     """
     *parts, name = relative.split("/")
-    left = _TEMPORARY.fullmatch(name)
     with (
         storage_errors(backup / relative),
         suppress(FileNotFoundError),
         files.open_directory(backup, parts) as directory,
     ):
-        commit.sweep(directory, left[1] if left else name)
-        return None if left else directory.read_head(name, MAX_SEARCHED)
+        if unfinished(name) is None:
+            return directory.read_head(name, MAX_SEARCHED)
+        directory.unlink(name)
     return None

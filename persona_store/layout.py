@@ -21,6 +21,8 @@ PREVIOUS: Final = ".bak"
 
 _OWN_LOCK: Final = frozenset({"backlog", "recorder"})
 _QUARANTINED: Final = re.compile(r"(?P<document>.+)\.corrupt-\d+")
+_STRAY: Final = re.compile(r"(?P<document>.+?\.json).+(?<!\.json)\.bak")
+_TEMPORARY: Final = re.compile(r"\.(?P<name>.+?)(\.bak)?\.(tmp|bak)-[0-9a-f]{32}")
 
 
 def family_of(relative: str) -> str:
@@ -83,6 +85,33 @@ def quarantined_from(relative: str) -> str | None:
     """Return the file that one in quarantine was put aside from, or None where it is none."""
     match = _QUARANTINED.fullmatch(relative)
     return None if match is None else match["document"]
+
+
+def stray_previous_below(root: Path) -> Iterator[tuple[str, str]]:
+    """Yield the copies of previous versions, each with its document: a service that synchronises folders leaves them.
+
+    Nothing reads them. Those in backups are not among them.
+    """
+    for relative in files_below(root):
+        match = _STRAY.fullmatch(relative)
+        if match is not None and not relative.startswith(f"{BACKUPS}/"):
+            yield relative, match["document"]
+
+
+def unfinished(name: str) -> str | None:
+    """Return the name of the file that a temporary one was to be or to keep; None for every other name."""
+    match = _TEMPORARY.fullmatch(name)
+    return None if match is None else match["name"]
+
+
+def links_below(root: Path) -> Iterator[str]:
+    """Yield the links to something below a root, which nothing here follows; that of the backups wherever it leads."""
+    for directory, folders, names in os.walk(root):
+        for name in sorted((*folders, *names)):
+            path = os.path.join(directory, name)  # noqa: PTH118 - os.walk speaks strings
+            relative = os.path.relpath(path, root).replace(os.sep, "/")
+            if os.path.islink(path) and (relative == BACKUPS or os.path.exists(path)):  # noqa: PTH110, PTH114
+                yield relative
 
 
 def shown(path: str | os.PathLike[str]) -> str:

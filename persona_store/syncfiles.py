@@ -26,4 +26,9 @@ def sync_tree(root: Path) -> None:
 def put(directory: files.Directory, name: str, data: bytes) -> None:
     """Write a whole small file durably, in one step, keeping no previous version. Call where nobody else writes it."""
     commit.sweep(directory, name)
+    replace(directory, name, data)
+
+
+def replace(directory: files.Directory, name: str, data: bytes) -> None:
+    """Do what `put` does, without a look at what interrupted ones left."""
     commit.replace_file(directory, name, [data], settle=lambda: None, keep=None, ancestors=None)
