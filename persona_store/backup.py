@@ -14,6 +14,7 @@ import os
 import re
 import secrets
 import shutil
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
@@ -27,7 +28,7 @@ from persona_hooks.errors import (
     UnsupportedVersionError,
 )
 from persona_hooks.speech import phrase
-from persona_store import files, jsontext, syncfiles
+from persona_store import files, jsontext, recovery, syncfiles
 from persona_store.cloud import conflict_copies
 from persona_store.copies import MANIFEST, MAX_SEARCHED
 from persona_store.document import Document
@@ -184,14 +185,14 @@ def _copy(root: Path, draft: Path) -> dict[str, str]:
 
 
 def _copied(root: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that a backup consists of: where a document's own is of no use, its previous version as well."""
+    """Yield the files of a backup: where a document's own is of no use or older, its previous version as well."""
     # A conflict copy may bring back what was erased here: merging sifts it, and until then it stays where it lies.
     copies = {copy.relative for copy in conflict_copies(root)}
     for relative in (name for name in documents_below(root) if name not in copies):
         live = _bytes(root, relative)
         if live is not None:
             yield relative, live
-        if live is None or not _is_whole(live):
+        if live is None or not _is_whole(live) or _is_older(root, relative, live):
             previous = _bytes(root, f"{relative}{PREVIOUS}")
             if previous is not None:
                 yield f"{relative}{PREVIOUS}", previous
@@ -219,6 +220,16 @@ def _bytes(root: Path, relative: str) -> bytes | None:
             if error.errno in _PASSING:
                 raise
             return b""
+
+
+def _is_older(root: Path, relative: str, live: bytes) -> bool:
+    """Whether a document's file comes before its previous version: what that one alone holds is to be kept, too."""
+    *parts, name = relative.split("/")
+    # What cannot be read tells nothing.
+    with suppress(OSError), files.open_directory(root, parts) as directory:
+        previous = recovery.sequence_in(directory, f"{name}{PREVIOUS}")
+        return previous is not None and previous > (jsontext.peek_sequence(live) or 0)
+    return False
 
 
 def _is_whole(data: bytes) -> bool:

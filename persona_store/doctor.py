@@ -12,7 +12,7 @@ from persona_hooks.errors import CorruptError, PersonaError, UnsupportedVersionE
 from persona_hooks.speech import phrase
 from persona_store import cloud, diagnostics, files, foreign_lock, holders, native_lock, recovery
 from persona_store.document import Document
-from persona_store.layout import documents_below, files_below, quarantine_below, shown
+from persona_store.layout import documents_below, files_below, quarantine_below, shown, stray_previous_below
 from persona_store.locks import LOCKS
 from persona_store.oserrors import storage_errors
 from persona_store.rows import RawCodec
@@ -168,6 +168,12 @@ def _leftovers(root: Path) -> Iterator[Finding]:
             relative,
             phrase("kept aside: damaged, or not to be settled by a merge; remove it when nothing is missed"),
         )
+    for relative, document in stray_previous_below(root):
+        advice = phrase(
+            "a copy of the previous version of {document}, which nothing reads; remove it when nothing is missed",
+            document=document,
+        )
+        yield Finding("stray_previous", "note", relative, advice)
     for relative in files_below(root):
         if ".malformed." in relative and relative.startswith(f"{LOCKS}/"):
             yield Finding("malformed_lock", "note", relative, phrase("left by a power loss; remove it"))

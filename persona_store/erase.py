@@ -14,18 +14,29 @@ from typing import TYPE_CHECKING, Protocol
 
 from persona_hooks.errors import CorruptError, InvalidError, RefusedError, UnsupportedVersionError
 from persona_hooks.speech import phrase
-from persona_store import commit, copies, files
+from persona_store import copies, files, syncfiles
 from persona_store.document import Document, check_relative
-from persona_store.layout import PREVIOUS, documents_below, files_below, quarantine_below, shown
-from persona_store.locks import DEFAULT_TIMEOUT, LOCKS, LockName, Rank
+from persona_store.layout import (
+    BACKUPS,
+    PREVIOUS,
+    documents_below,
+    files_below,
+    links_below,
+    quarantine_below,
+    shown,
+    stray_previous_below,
+    unfinished,
+)
+from persona_store.locks import DEFAULT_TIMEOUT, LOCKS, Rank
 from persona_store.oserrors import partly, storage_errors
+from persona_store.previous import scrub, sweep_both
 from persona_store.rows import RawCodec, Row
 from persona_store.same_words import SameWords, any_in_bytes
 from persona_store.tombstones import Tombstones
 from persona_store.transaction import instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from persona_store.jsontext import JsonValue
@@ -91,7 +102,7 @@ class Place(Protocol):
 
 @dataclass(frozen=True)
 class Residue:
-    """A file that still holds an erased text; ``outside`` says that it is not part of the profile."""
+    """What still holds an erased text or could not be searched; ``outside`` says that it is not part of the profile."""
 
     path: str
     outside: bool
@@ -142,13 +153,14 @@ def erase(
     with partly(), storage_errors(profile.root):
         swept = _Swept()
         for relative in _documents(profile.root):
+            swept.documents.append(relative)
             _erase_document(profile, relative, target, swept, (check, timeout))
         changed = list(swept.changed)
         with profile.transaction(check, timeout) as transaction:
             changed += _sweep_copies(profile.root, target)
             for place in places:
                 changed += place.erase(target)
-        changed += _scrub_previous(profile, target, changed, (check, timeout))
+        changed += _scrub_previous(profile, target, swept, changed, (check, timeout))
         complete = not any(_unread_holds(profile.root / relative, target) for relative in swept.unread)
         if complete:
             with profile.transaction(check, timeout) as transaction:
@@ -159,21 +171,39 @@ def erase(
 
 @dataclass
 class _Swept:
-    """What was done to live documents so far; ``unread`` are those that nothing here can read."""
+    """What was done to live documents so far: all of them, and of these the ``unread`` that nothing here can read."""
 
+    documents: list[str] = field(default_factory=list)
     rows: int = 0
     changed: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
+
+    def take_in(self, relative: str, rows: Collection[bytes], *, unread: bool) -> None:
+        """Count what was done to a document that no change could be made to."""
+        self.rows += len(rows)
+        self.unread = [one for one in self.unread if one != relative] + [relative] * unread
+
+    @contextlib.contextmanager
+    def or_unread(self, relative: str) -> Iterator[None]:
+        """Let a document that cannot be read, or is none of ours, keep no other one from being swept."""
+        try:
+            yield
+        except (CorruptError, UnsupportedVersionError, RefusedError) as error:
+            # An owner's refusal is another matter.
+            if isinstance(error, RefusedError) and error.reason not in {"not_regular", "foreign_account", "invalid"}:
+                raise
+            self.unread.append(relative)
 
 
 def _documents(root: Path) -> Iterator[str]:
     """Yield every document once, and those that appear meanwhile.
 
     Among them is one that has no more than a lock yet: who holds that may have looked for tombstones before they stood,
-    and to take the lock is to wait until the file is there.
+    and to take the lock is to wait until the file is there. So is one whose first writer was killed and left no more
+    than a temporary file.
     """
     known: set[str] = set()
-    while new := [relative for relative in (*documents_below(root), *_locked(root)) if relative not in known]:
+    while new := [one for one in (*documents_below(root), *_locked(root), *_begun(root)) if one not in known]:
         known.update(new)
         yield from dict.fromkeys(new)
 
@@ -189,6 +219,17 @@ def _locked(root: Path) -> Iterator[str]:
         relative = words.replace("!", "/")
         if rank == Rank.STORE.name.lower() and relative.endswith(".json") and _names_document(relative):
             yield relative
+
+
+def _begun(root: Path) -> Iterator[str]:
+    """Yield the documents of which temporary files are there."""
+    for relative in files_below(root):
+        folder, _, name = relative.rpartition("/")
+        base = unfinished(name)
+        if base is not None and base.endswith(".json") and not relative.startswith(f"{BACKUPS}/"):
+            document = f"{folder}/{base}".removeprefix("/")
+            if _names_document(document):
+                yield document
 
 
 def _names_document(relative: str) -> bool:
@@ -216,21 +257,15 @@ def _erase_document(
         gone = len(snapshot.rows) - len(kept)
         return kept
 
-    try:
+    with swept.or_unread(relative):
         document = Document(profile.root, relative, RawCodec())
         if document.family != "memory":
             profile.update(document, mutate, check=check, timeout=timeout)
         else:
             with profile.transaction(check, timeout) as transaction:
                 transaction.update(document, mutate)
-    except (CorruptError, UnsupportedVersionError, RefusedError) as error:
-        # What we did not put there keeps no other document from being swept; an owner's refusal is another matter.
-        if isinstance(error, RefusedError) and error.reason not in {"not_regular", "foreign_account", "invalid"}:
-            raise
-        swept.unread.append(relative)
-        return
-    swept.rows += gone
-    swept.changed += [relative] * bool(gone)
+        swept.rows += gone
+        swept.changed += [relative] * bool(gone)
 
 
 def _row_holds(row: Row[dict[str, JsonValue]], target: Target) -> bool:
@@ -242,7 +277,11 @@ def _row_holds(row: Row[dict[str, JsonValue]], target: Target) -> bool:
 
 
 def _scrub_previous(
-    profile: Profile, target: Target, changed: Sequence[str], terms: tuple[Callable[[], None] | None, float]
+    profile: Profile,
+    target: Target,
+    swept: _Swept,
+    changed: Sequence[str],
+    terms: tuple[Callable[[], None] | None, float],
 ) -> list[str]:
     """Let every previous version be the present one, so that it keeps nothing the present one does not.
 
@@ -251,52 +290,41 @@ def _scrub_previous(
     """
     check, timeout = terms
     held = []
-    for relative in list(documents_below(profile.root)):
-        document = Document(profile.root, relative, RawCodec())
+    for relative in dict.fromkeys((*swept.documents, *documents_below(profile.root))):
         previous = f"{relative}{PREVIOUS}"
         holds = relative not in changed and _file_holds(profile.root / previous, target)
-        with contextlib.suppress(CorruptError, UnsupportedVersionError):
-            if document.family == "memory":
-                with profile.transaction(check, timeout):
-                    scrub(profile, document, check, timeout)
-            else:
-                scrub(profile, document, check, timeout)
+        with swept.or_unread(relative):
+            document = Document(profile.root, relative, RawCodec())
+            memory = document.family == "memory"
+            with profile.transaction(check, timeout) if memory else contextlib.nullcontext():
+                if not scrub(profile, document, check, timeout):
+                    taking = _Taking(target)
+                    both = sweep_both(profile, document, taking, check, timeout)
+                    held += [name for name, gone in zip((previous, relative), both, strict=True) if gone]
+                    swept.take_in(relative, taking.taken, unread=None in both)
         if holds and not _file_holds(profile.root / previous, target):
             held.append(previous)
     return held
 
 
-def scrub(
-    profile: Profile,
-    document: Document[dict[str, JsonValue]],
-    check: Callable[[], None] | None = None,
-    timeout: float = DEFAULT_TIMEOUT,
-) -> None:
-    """Replace a document's previous version by its present one. Durable when this returns."""
-    name = LockName(Rank.STORE, document.family, document.relative)
-    with profile.locks.hold(name, timeout, check), storage_errors(document.path):
-        directory = document.open()
-        if directory is None:
-            return
-        with directory:
-            commit.sweep(directory, document.name)
-            if document.read_in(directory).exists and directory.stamp(document.backup_name) is not None:
-                # No second name of the live file: an edit in place would damage both.
-                directory.copy(document.name, document.backup_name)
-                directory.sync()
-
-
 def _sweep_copies(root: Path, target: Target) -> list[str]:
-    """Remove quarantined copies that hold a text, and its rows from backups."""
+    """Take what holds a text out of copies that nothing reads, and its rows from backups."""
     changed = []
-    for relative in list(quarantine_below(root)):
+    holding = _Holding(target)
+    for relative in [*quarantine_below(root), *(stray for stray, _ in stray_previous_below(root))]:
         *parts, name = relative.split("/")
         with storage_errors(root / relative), files.open_directory(root, parts) as directory:
-            if target.in_bytes(directory.read_head(name, copies.MAX_SEARCHED)):
+            data = directory.read_head(name, copies.MAX_SEARCHED)
+            kept = copies.kept_of(data, holding)
+            if kept is None or target.in_bytes(kept):
                 directory.unlink(name)
                 directory.sync()
-                changed.append(relative)
-    return changed + copies.sweep_backups(root, _Holding(target))
+            elif kept != data:
+                syncfiles.put(directory, name, kept)
+            else:
+                continue
+            changed.append(relative)
+    return changed + copies.sweep_backups(root, holding)
 
 
 @dataclass(frozen=True)
@@ -310,9 +338,26 @@ class _Holding:
         return _row_holds(Row(raw, RawCodec().decode(raw)), self.target)
 
 
+@dataclass(frozen=True)
+class _Taking(_Holding):
+    """What goes from a document that people still read; ``taken`` are the rows that it was so far."""
+
+    taken: set[bytes] = field(default_factory=set)
+
+    def in_row(self, raw: bytes) -> bool:
+        if not self.target.takes(Row(raw, RawCodec().decode(raw))):
+            return False
+        self.taken.add(raw)
+        return True
+
+
 def residue(root: Path, target: Target, outside: Iterable[Path] = ()) -> list[Residue]:
-    """Name every file that still holds one of the texts, in the profile and in places that are not ours."""
-    inside = [Residue(shown(root / found), outside=False) for found in _holding(root, target)]
+    """Name every file that still holds one of the texts, in the profile and in places that are not ours.
+
+    The profile's links are named as well: what they lead to was neither swept nor searched.
+    """
+    found_inside = (*_holding(root, target), *links_below(root))
+    inside = [Residue(shown(root / found), outside=False) for found in found_inside]
     beyond = [Residue(shown(place / found), outside=True) for place in outside for found in _holding(place, target)]
     return inside + beyond
 

@@ -25,9 +25,9 @@ def erase_previous(profile: Profile, check: Callable[[], None] | None = None) ->
 
     The profile's transaction must be held.
     """
-    # Erasing loads what only erasing needs.
+    # Few commands erase.
     from persona_store.document import Document  # noqa: PLC0415
-    from persona_store.erase import scrub  # noqa: PLC0415
+    from persona_store.previous import scrub  # noqa: PLC0415
     from persona_store.rows import RawCodec  # noqa: PLC0415
 
     scrub(profile, Document(profile.root, FILE, RawCodec()), check)

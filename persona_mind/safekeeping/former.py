@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from persona_hooks.errors import UnsupportedVersionError
 from persona_store import cloud, copies, files
 from persona_store.jsontext import DamageError
-from persona_store.layout import BACKUPS, PREVIOUS, files_below
+from persona_store.layout import BACKUPS, PREVIOUS, files_below, stray_previous_below
 from persona_store.oserrors import storage_errors
 from persona_store.rows import Row
 
@@ -51,6 +51,7 @@ def _versions(document: Document[T]) -> Iterator[str]:
         kept = first == BACKUPS and rest[1:2] == ["documents"] and "/".join(rest[2:]) in both
         if kept or relative == both[1] or aside.fullmatch(relative) or cloud.kept_of(relative, wanted):
             yield relative
+    yield from (stray for stray, relative in stray_previous_below(document.root) if relative == wanted)
     yield from (copy.relative for copy in cloud.conflict_copies(document.root) if copy.document == wanted)
 
 

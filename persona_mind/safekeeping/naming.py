@@ -155,7 +155,7 @@ def holding(profile: Profile, target: Target) -> Iterator[Holding]:
     for relative in documents_below(profile.root):
         try:
             rows = Document(profile.root, relative, RawCodec()).read().rows
-        except (CorruptError, UnsupportedVersionError):
+        except (CorruptError, UnsupportedVersionError, RefusedError):
             continue  # the erasure leaves it and names it
         for row in rows:
             if row.value is not None and target.in_value(row.value):

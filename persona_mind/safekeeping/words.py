@@ -41,8 +41,10 @@ def erased(outcome: Erasure) -> Card:
     )
     older = (finished,) if outcome.finished else ()
     if outcome.what == "nothing":
-        title = say("{id} was erased before; nothing of it is left here.", id=outcome.id)
-        return Card(title, detail=older, level="success")
+        title = say("{id} was erased before; no document, copy or backup here has that id any more.", id=outcome.id)
+        # Its words are nowhere: what else may hold them cannot be searched for again.
+        named = say("What still held its words was named then.")
+        return Card(title, detail=(named, *older), level="success")
     files = _files(len(outcome.files))
     title = say("{what}, from {files}.", what=_erased(outcome), files=files)
     if outcome.rows:

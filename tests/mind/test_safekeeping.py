@@ -116,6 +116,78 @@ def test_erasing_again_says_that_nothing_is_left_and_an_unknown_id_is_an_error(m
         done(mind, "memory.erase", id="0123456789ab")
 
 
+STRAY = ["{}.json (conflicted copy 2026-03-02).bak", "{}.json.sync-conflict-20260302-093000-ABCDEFG.bak", "{} 2.json"]
+
+
+@pytest.mark.parametrize("name", STRAY)
+def test_a_copy_that_a_service_brings_after_the_erasure_is_erased_by_the_same_id(
+    mind: Mind, profile: Path, name: str
+) -> None:
+    handle = mind.remember(PRIVATE).id
+    mind.remember(OTHER)
+    (live,) = (profile / "memory/ltm").glob("Ann*.json")
+    held = live.read_bytes()
+    done(mind, "memory.erase", id=handle)
+    copy = live.with_name(name.format(live.stem))
+    copy.write_bytes(held)
+
+    again = done(mind, "memory.erase", id=handle)
+
+    assert (again.what, again.files, again.left) == ("fact", (f"memory/ltm/{copy.name}",), ())
+    assert holding(profile) == []
+    assert OTHER in copy.read_text()
+
+
+def test_erasing_again_does_not_say_more_than_can_be_known(mind: Mind, profile: Path, tmp_path: Path) -> None:
+    """The words are gone, and with them what else could be searched for them."""
+    handle = mind.remember(PRIVATE).id
+    (profile / "backups").symlink_to(tmp_path)
+    (profile / "mine.txt").write_text(PRIVATE)
+
+    first, again = (mind.call("memory.erase", {"id": handle}) for _ in range(2))
+
+    assert str(profile / "backups") in first.text
+    assert str(profile / "mine.txt") in first.text
+    assert "nothing of it is left" not in again.text
+    assert "named then" in again.text
+
+
+@pytest.mark.parametrize("name", ["a\\b.json", f"{'a' * 190}.json"])
+@pytest.mark.parametrize("folder", ["memory/ltm", "backlog", "."])
+def test_a_name_that_no_document_may_have_stops_no_erasure(mind: Mind, profile: Path, folder: str, name: str) -> None:
+    handle = mind.remember(PRIVATE).id
+    odd = profile / folder / name
+    odd.parent.mkdir(exist_ok=True)
+    odd.write_text(json.dumps([OTHER]))
+
+    erased = done(mind, "memory.erase", id=handle)
+
+    assert (erased.what, erased.left) == ("fact", ())
+    assert holding(profile) == []
+    assert odd.read_text() == json.dumps([OTHER])
+
+
+@pytest.mark.parametrize("words", [PRIVATE, OTHER])
+def test_no_erasure_takes_the_memories_that_only_a_newer_previous_version_holds(
+    mind: Mind, profile: Path, words: str
+) -> None:
+    mind.remember("What the old file holds.")
+    (live,) = (profile / "memory/ltm").glob("Ann*.json")
+    older = live.read_bytes()
+    handles = {text: mind.remember(text).id for text in (PRIVATE, OTHER)}
+    mind.remember("What nobody has any more.")
+    live.write_bytes(older)
+
+    erased = done(mind, "memory.erase", id=handles[words])
+
+    assert erased.left == ()
+    assert holding(profile, words) == []
+    live.unlink()
+    assert mind.recall("summer house key").count == (words != PRIVATE)
+    assert mind.recall("staging database").count == (words != OTHER)
+    assert mind.recall("old file").count == 1
+
+
 @pytest.mark.parametrize("kind", ["note", "preference"])
 def test_what_was_erased_is_refused_until_its_person_insists(mind: Mind, profile: Path, kind: str) -> None:
     handle = mind.remember(PRIVATE).id
