@@ -11,7 +11,7 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
-from persona_hooks.errors import UnsupportedVersionError
+from persona_hooks.errors import RefusedError, UnsupportedVersionError
 from persona_store import files, jsontext, syncfiles
 from persona_store.layout import BACKUPS, files_below, unfinished
 from persona_store.oserrors import storage_errors
@@ -104,7 +104,7 @@ def _note(backup: Path, changes: dict[str, bytes | None]) -> None:
                     del listed[relative]
                 else:
                     listed[relative] = hashlib.sha256(kept).hexdigest()
-        except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (FileNotFoundError, RefusedError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return
         syncfiles.put(directory, MANIFEST, f"{json.dumps(manifest, indent=2)}\n".encode())
 
@@ -112,12 +112,12 @@ def _note(backup: Path, changes: dict[str, bytes | None]) -> None:
 def _read(backup: Path, relative: str) -> bytes | None:
     """Return a file's bytes, or None where it is what an interrupted sweep left, which goes here.
 
-    None as well where it went by itself: somebody may remove a backup meanwhile.
+    None as well where it went by itself, since somebody may remove a backup meanwhile, and where it is not ours.
     """
     *parts, name = relative.split("/")
     with (
         storage_errors(backup / relative),
-        suppress(FileNotFoundError),
+        suppress(FileNotFoundError, RefusedError),
         files.open_directory(backup, parts) as directory,
     ):
         if unfinished(name) is None:

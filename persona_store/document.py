@@ -9,7 +9,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
-from persona_hooks.errors import UNCHANGED, CapacityError, CorruptError, InvalidError, UnsupportedVersionError
+from persona_hooks.errors import (
+    UNCHANGED,
+    CapacityError,
+    CorruptError,
+    InvalidError,
+    PersonaError,
+    RefusedError,
+    UnsupportedVersionError,
+)
 from persona_hooks.speech import phrase
 from persona_store import files, jsontext
 from persona_store.jsontext import MAX_BYTES, MAX_ENTRIES, DamageError
@@ -242,6 +250,16 @@ class Document(Generic[T]):
             limit=limit,
             size=size,
         )
+
+
+def is_unusable(error: PersonaError) -> bool:
+    """Whether an error says no more than that nothing here can read or change one document, or that it is none of ours.
+
+    It is no reason to stop where all others are gone through. An owner's refusal is another matter.
+    """
+    if isinstance(error, RefusedError):
+        return error.reason in {"not_regular", "foreign_account", "invalid"}
+    return isinstance(error, CorruptError | UnsupportedVersionError)
 
 
 def check_relative(relative: str) -> list[str]:

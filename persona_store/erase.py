@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from persona_hooks.errors import CorruptError, InvalidError, RefusedError, UnsupportedVersionError
+from persona_hooks.errors import InvalidError, PersonaError, RefusedError
 from persona_hooks.speech import phrase
 from persona_store import copies, files, syncfiles
-from persona_store.document import Document, check_relative
+from persona_store.document import Document, check_relative, is_unusable
 from persona_store.layout import (
     BACKUPS,
     PREVIOUS,
@@ -188,9 +188,8 @@ class _Swept:
         """Let a document that cannot be read, or is none of ours, keep no other one from being swept."""
         try:
             yield
-        except (CorruptError, UnsupportedVersionError, RefusedError) as error:
-            # An owner's refusal is another matter.
-            if isinstance(error, RefusedError) and error.reason not in {"not_regular", "foreign_account", "invalid"}:
+        except PersonaError as error:
+            if not is_unusable(error):
                 raise
             self.unread.append(relative)
 
@@ -313,7 +312,12 @@ def _sweep_copies(root: Path, target: Target) -> list[str]:
     holding = _Holding(target)
     for relative in [*quarantine_below(root), *(stray for stray, _ in stray_previous_below(root))]:
         *parts, name = relative.split("/")
-        with storage_errors(root / relative), files.open_directory(root, parts) as directory:
+        # What is not ours is named in the end.
+        with (
+            storage_errors(root / relative),
+            contextlib.suppress(RefusedError),
+            files.open_directory(root, parts) as directory,
+        ):
             data = directory.read_head(name, copies.MAX_SEARCHED)
             kept = copies.kept_of(data, holding)
             if kept is None or target.in_bytes(kept):

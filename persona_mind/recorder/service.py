@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from persona_hooks.errors import PersonaError
 from persona_mind.kernel import clock
 from persona_mind.recorder.model import MAX_ITEMS, Item, Turn, explained, without
+from persona_store.document import is_unusable
 from persona_store.layout import documents_below
 
 if TYPE_CHECKING:
@@ -172,7 +173,10 @@ class Recorder:
         return self._profile.document(f"{FOLDER}{segment}.json", Turn)
 
     def drop(self, ids: Collection[str], check: Permit | None = None) -> list[Path]:
-        """Take ids out of every log, since what they named was erased; return the files that changed."""
+        """Take ids out of the logs, since what they named was erased; return the files that changed.
+
+        They are no words: a log that cannot be read, or is not ours, must not keep the words from being erased.
+        """
         self.flush()
         for running in list(self._running.values()):
             # What a turn was given is explained by what stood there then, and written when the turn ends.
@@ -180,16 +184,23 @@ class Recorder:
             for handle in ids:
                 running.recalled.pop(handle, None)
         changed = []
-        for document in map(self.document, self._segments()):
-
-            def clean(snapshot: Snapshot[Turn], document: Document[Turn] = document) -> list[Row[Turn]]:
-                return [
-                    row if row.value is None else document.revise(row, without(row.value, ids)) for row in snapshot.rows
-                ]
-
-            if self._profile.update(document, clean, check=check).changed:
-                changed.append(document.path)
+        for segment in self._segments():
+            try:
+                document = self.document(segment)
+                if self._clean(document, ids, check):
+                    changed.append(document.path)
+            except PersonaError as error:
+                if not is_unusable(error):
+                    raise
         return changed
+
+    def _clean(self, document: Document[Turn], ids: Collection[str], check: Permit | None) -> bool:
+        def clean(snapshot: Snapshot[Turn]) -> list[Row[Turn]]:
+            return [
+                row if row.value is None else document.revise(row, without(row.value, ids)) for row in snapshot.rows
+            ]
+
+        return self._profile.update(document, clean, check=check).changed
 
     def _segments(self) -> list[str]:
         # Not by a pattern: that passes over a directory that may not be read, and an erasure must not.

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from persona_hooks.errors import UNCHANGED, CorruptError, NotFoundError, RefusedError, UnsupportedVersionError
+from persona_hooks.errors import UNCHANGED, NotFoundError, PersonaError, RefusedError
 from persona_hooks.speech import phrase
 from persona_mind.facts.files import Held
 from persona_mind.facts.model import TIERS
@@ -14,7 +14,7 @@ from persona_mind.facts.resolve import resolve
 from persona_mind.kernel.identity import folded_text
 from persona_mind.quarantine.model import belongs, strings
 from persona_mind.safekeeping.former import former
-from persona_store.document import Document
+from persona_store.document import Document, is_unusable
 from persona_store.layout import documents_below
 from persona_store.rows import RawCodec
 
@@ -155,7 +155,9 @@ def holding(profile: Profile, target: Target) -> Iterator[Holding]:
     for relative in documents_below(profile.root):
         try:
             rows = Document(profile.root, relative, RawCodec()).read().rows
-        except (CorruptError, UnsupportedVersionError, RefusedError):
+        except PersonaError as error:
+            if not is_unusable(error):
+                raise
             continue  # the erasure leaves it and names it
         for row in rows:
             if row.value is not None and target.in_value(row.value):

@@ -153,7 +153,7 @@ def test_erasing_again_does_not_say_more_than_can_be_known(mind: Mind, profile: 
 
 
 @pytest.mark.parametrize("name", ["a\\b.json", f"{'a' * 190}.json"])
-@pytest.mark.parametrize("folder", ["memory/ltm", "backlog", "."])
+@pytest.mark.parametrize("folder", ["memory/ltm", "backlog", "recorder", "."])
 def test_a_name_that_no_document_may_have_stops_no_erasure(mind: Mind, profile: Path, folder: str, name: str) -> None:
     handle = mind.remember(PRIVATE).id
     odd = profile / folder / name
@@ -165,6 +165,36 @@ def test_a_name_that_no_document_may_have_stops_no_erasure(mind: Mind, profile: 
     assert (erased.what, erased.left) == ("fact", ())
     assert holding(profile) == []
     assert odd.read_text() == json.dumps([OTHER])
+
+
+def _torn(path: Path) -> None:
+    for each in (path, path.with_name(f"{path.name}.bak")):
+        each.write_text("{")
+
+
+def _given_away(path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    path.write_text("{}")
+    os.chown(path, 65534, 65534)
+
+
+@pytest.mark.parametrize("odd", [_torn, _given_away, lambda path: path.write_text('{"version": 9}')])
+@pytest.mark.parametrize("name", ["recorder/Ann.json", "backlog/x.json", "memory/ltm/x.json", "memory/stm/x.json"])
+def test_no_file_that_nobody_here_can_read_keeps_the_words(
+    mind: Mind, profile: Path, name: str, odd: Callable[[Path], object]
+) -> None:
+    handle = mind.remember(PRIVATE).id
+    mind.remember(OTHER)
+    path = profile / name
+    path.parent.mkdir(exist_ok=True, parents=True)
+    odd(path)
+
+    erased = done(mind, "memory.erase", id=handle)
+
+    assert erased.what == "fact"
+    assert {left.path for left in erased.left} <= {str(path)}
+    assert holding(profile) == []
 
 
 @pytest.mark.parametrize("words", [PRIVATE, OTHER])

@@ -5,6 +5,7 @@ rest.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -337,3 +338,34 @@ def test_a_folder_of_a_backup_is_listed_as_often_however_many_files_are_in_it(
     monkeypatch.setattr(files.Directory, "names", names)
 
     assert listed(2) == listed(9)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.parametrize("what", ["elite.json.corrupt-0", "elite.json (1).bak"])
+def test_a_copy_of_another_account_is_named_and_keeps_no_words_elsewhere(profile: Profile, what: str) -> None:
+    live = put(profile, "memory/ltm/elite.json", "one", PRIVATE)
+    theirs = live.with_name(what)
+    theirs.write_text("{}")
+    os.chown(theirs, 65534, 65534)
+    put(profile, "backlog/app.json", PRIVATE)
+
+    erased = erase(profile, TARGET)
+
+    assert [found.path for found in erased.residue] == [str(theirs)]
+    assert holding(profile.root) == []
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.parametrize("what", ["documents/memory/ltm/elite.json", "manifest.json"])
+def test_a_backup_with_a_file_of_another_account_keeps_no_words_elsewhere(profile: Profile, what: str) -> None:
+    put(profile, "memory/ltm/elite.json", "one", PRIVATE)
+    put(profile, "backlog/app.json", PRIVATE)
+    daily = backup.daily(profile)
+    assert daily is not None
+    theirs = daily / what
+    os.chown(theirs, 65534, 65534)
+
+    erased = erase(profile, TARGET)
+
+    assert [found.path for found in erased.residue] == [str(theirs)]
+    assert {profile.root / name for name in holding(profile.root)} <= {theirs}
