@@ -15,9 +15,9 @@ from persona_hooks.errors import CorruptError, UnsupportedVersionError
 from persona_store import files, jsontext, recovery
 from persona_store.cloud import Merged, conflict_copies
 from persona_store.document import Document
-from persona_store.erase import scrub
 from persona_store.layout import TOMBSTONES, documents_below
 from persona_store.oserrors import partly, storage_errors
+from persona_store.previous import scrub
 from persona_store.rows import RawCodec
 from persona_store.tombstones import as_swept, stone_id
 
