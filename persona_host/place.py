@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,12 +57,12 @@ def place(
     """Return the place that options name, in this process's environment.
 
     Raises:
-        InvalidError: The working directory does not exist, or the agent directory cannot be one.
+        InvalidError: The working directory does not exist or may not be entered, or the agent directory cannot be one.
     """
     try:
         home = Path.home()
         working = Path(cwd or os.curdir).expanduser()
-        if not working.is_dir():
+        if not _is_directory(working):
             raise InvalidError(
                 phrase("--cwd: there is no directory {path}.", path=working), field="cwd", path=str(working)
             )
@@ -76,14 +77,26 @@ def place(
         raise InvalidError(phrase("The working directory was removed. Go to another one."), field="cwd") from None
 
 
+def _is_directory(path: Path) -> bool:
+    """Return whether a path names a directory; of one that may not be entered, nobody can tell."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except PermissionError:
+        raise InvalidError(
+            phrase("The working directory may not be entered. Go to another one."), field="cwd"
+        ) from None
+    except OSError:
+        return False
+
+
 def _check(agent_dir: Path) -> None:
     """Refuse an agent directory that is none, or that nobody could make."""
     there = next(path for path in (agent_dir, *agent_dir.parents) if os.path.lexists(path))
-    if not there.is_dir():
+    if not os.path.isdir(there):  # noqa: PTH112 - Path's raise where a link leads to what may not be entered
         what = phrase(
             "The agent directory cannot be {agent_dir}: {there} is no directory.", agent_dir=agent_dir, there=there
         )
-        if there.is_file():
+        if os.path.isfile(there):  # noqa: PTH113 - as above
             what = phrase(
                 "The agent directory cannot be {agent_dir}: {there} is a file.", agent_dir=agent_dir, there=there
             )

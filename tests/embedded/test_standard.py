@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -150,3 +151,30 @@ def test_a_place_that_is_none_is_refused_with_what_to_do(persona: Persona) -> No
     assert done.returncode == 2
     assert not [text for text in told if "Traceback" in text]
     assert [text.strip().splitlines()[-1][:6] for text in told] == ["Error:"] * 4
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="how root gives up what lets it enter everything")
+def test_a_place_that_may_not_be_entered_is_refused_with_what_to_do(persona: Persona) -> None:
+    shut, link = persona.cwd / "shut", persona.cwd / "link"
+    shut.mkdir()
+    link.symlink_to(shut / "agent")
+    less = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    if less and shutil.which(less[0]) is None:
+        pytest.skip("root enters everywhere")
+    missing = str(persona.cwd / ("long" * 100))
+    tries = [["--cwd", each] for each in (".", str(shut / "below"), missing)]
+    for options in ([], *tries, ["--cwd", str(persona.cwd), "--agent-dir", str(link)]):
+        # The shell goes there before nobody may; what may not be entered can be the directory that one is in.
+        script = f'cd "{shut}" && chmod 000 . && exec "$0" "$@"'
+        done = subprocess.run(
+            ["/bin/sh", "-c", script, *less, str(PERSONA), "mind", "recall", *options],
+            env={**persona.environ, **CHILD},
+            capture_output=True,
+            check=False,
+            timeout=50,
+        )
+        shut.chmod(0o700)
+        told = done.stderr.decode()
+        assert (done.returncode, "Traceback" in told) == (2, False), (options, told)
+        assert told.strip().splitlines()[-1][:6] == "Error:", (options, told)
+        assert ("may not be entered" in told) is (missing not in options and str(link) not in options)
