@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from persona_mind.kernel.scope import Project, Scope
 
 SWITCH: Final = "persona-mind-switch"
-"""The journal entry that holds ``{"enabled": bool}``; the last one in a log counts."""
+"""The journal entry that holds ``{"enabled": bool}``; the last one in a log counts.
+
+One that turns memory on against the lasting setting holds that setting, too: ``{"enabled": true, "setting": false}``.
+"""
 
 Permit = Callable[[], None]
 """Raises once the work it stands for must not change anything any more."""
@@ -36,7 +39,14 @@ Permit = Callable[[], None]
 
 @dataclass(slots=True)
 class _Known:
-    """What is kept of one session between calls."""
+    """What is kept of one session between calls.
+
+    Attributes:
+        settings: What the person set, as it was when the session began.
+        switch: On or off where this session was told so; None where the setting says, as after an "on" that only took
+            an "off" back: whoever then turns memory off for good has turned it off here, too.
+        incognito: Whether nothing may be read or written.
+    """
 
     settings: MindSettings
     switch: bool | None
@@ -90,11 +100,13 @@ class Access:
         Returns:
             Whether that changed anything, and whether a file holds it.
         """
-        if self._session(session).enabled == on:
+        known = self._session(session)
+        if known.enabled == on:
             path = session.journal.path
             return False, path is not None and os.path.exists(path)  # noqa: PTH110 - it never raises
-        receipt = session.journal.append(session.guard(), SWITCH, {"enabled": on})
-        self._session(session).switch = on
+        data = {"enabled": on} if known.settings.enabled or not on else {"enabled": on, "setting": False}
+        receipt = session.journal.append(session.guard(), SWITCH, data)
+        known.switch = _switched(data)
         return True, receipt.durable
 
     def forget(self, session: Session) -> None:
@@ -169,5 +181,12 @@ def _last_switch(session: Session) -> bool | None:
     # All branches are looked at: who turned memory off did not mean one branch of the conversation.
     for entry in reversed(session.journal.entries()):
         if entry.type == "custom" and entry.custom_type == SWITCH:
-            return entry.data.get("enabled") is not False
+            return _switched(entry.data)
     return None
+
+
+def _switched(data: Mapping[str, object]) -> bool | None:
+    """Return what an entry of the switch says: off, on against the setting, or no more than the setting (None)."""
+    if data.get("enabled") is False:
+        return False
+    return True if data.get("setting") is False else None

@@ -207,6 +207,47 @@ def test_the_lasting_setting_turns_memory_off_and_the_session_may_turn_it_on(
     assert desk.say("/mind recall x").ok
 
 
+@pytest.mark.parametrize(
+    "said",
+    [(), ("/mind off", "/mind on"), ("/mind off", "/mind on", "/mind on"), ("/mind off", "/mind on", "/mind off")],
+)
+@pytest.mark.parametrize("then", [(), ("/mind on",), ("/mind on", "/mind off")])
+def test_who_turns_memory_off_for_good_has_turned_it_off_where_it_was_only_turned_on_again(
+    start: Start, project: Path, agent_dir: Path, said: tuple[str, ...], then: tuple[str, ...]
+) -> None:
+    settings = agent_dir / "persona" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    desk = start()
+    journal = desk.open(cwd=project).journal
+    for line in said:
+        desk.say(line)
+    settings.write_text(json.dumps({"mind": {"enabled": False}}))
+
+    def resumed() -> bool:
+        desk.runtime.open(journal, session_id="s1", cwd=project, reason="resume")
+        return desk.say("/mind recall x").ok
+
+    assert (resumed(), "this session: off" in desk.say("/mind doctor").text) == (False, True)
+    for line in then:
+        desk.say(line)
+    assert resumed() is (then == ("/mind on",))
+    settings.write_text(json.dumps({"mind": {"enabled": True}}))
+    assert resumed() is ((*said, *then)[-1:] != ("/mind off",))
+
+
+def test_an_entry_that_does_not_say_against_what_it_turned_memory_on_is_no_more_than_the_setting(
+    start: Start, project: Path, agent_dir: Path
+) -> None:
+    desk = start()
+    session = desk.open(cwd=project)
+    session.journal.append(session.guard(), SWITCH, {"enabled": True})
+    settings = agent_dir / "persona" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"mind": {"enabled": False}}))
+    desk.runtime.open(session.journal, session_id="s1", cwd=project, reason="resume")
+    assert desk.say("/mind recall x").details["reason"] == "memory_off"
+
+
 def test_a_companion_that_answers_late_may_still_turn_memory_off(start: Start, project: Path) -> None:
     desk = start(companion=False)
     desk.client.provide(COMPANION, lambda _: companion())
