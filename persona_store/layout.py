@@ -19,7 +19,10 @@ KEY: Final = "profile.key"
 PREVIOUS: Final = ".bak"
 """What a document's previous version is called after its file."""
 
-_OWN_LOCK: Final = frozenset({"backlog", "recorder"})
+RECORDER: Final = "recorder"
+"""The lock family of what is noted about requests: no memory stands in it."""
+
+_OWN_LOCK: Final = frozenset({"backlog", RECORDER})
 _QUARANTINED: Final = re.compile(r"(?P<document>.+)\.corrupt-\d+")
 _STRAY: Final = re.compile(r"(?P<document>.+?\.json).+(?<!\.json)\.bak")
 _TEMPORARY: Final = re.compile(r"\.(?P<name>.+?)(\.bak)?\.(tmp|bak)-[0-9a-f]{32}")

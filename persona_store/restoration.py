@@ -24,7 +24,7 @@ from persona_hooks.errors import (
 from persona_hooks.speech import phrase
 from persona_store import backup, commit, files, foreign_lock, recovery, syncfiles
 from persona_store.document import Document
-from persona_store.layout import KEY, TOMBSTONES, documents_below
+from persona_store.layout import KEY, RECORDER, TOMBSTONES, documents_below
 from persona_store.locks import DEFAULT_TIMEOUT, LockName, Rank
 from persona_store.oserrors import partly, storage_errors
 from persona_store.pages import Rows
@@ -196,9 +196,11 @@ class _Coming:
         return self.present.fingerprint if self.present is not None else ""
 
     def differs(self) -> bool:
-        """Whether it would change."""
+        """Whether it would change; what is noted about requests is not taken back to what it was."""
         if self.present is None or self.present.damage is not None:
             return True
+        if self.document.family == RECORDER and self._went_on():
+            return False
         try:
             return [row.raw for row in self.put(self.present)] != [row.raw for row in self.present.rows]
         except PersonaError:
@@ -206,6 +208,10 @@ class _Coming:
             return True
 
     def is_newer(self) -> bool:
+        """Whether a memory that is there changed after the version in the backup, provided that the two differ."""
+        return self.document.family != RECORDER and self._went_on()
+
+    def _went_on(self) -> bool:
         """Whether what is there changed after the version in the backup, provided that the two differ.
 
         A count tells it on one machine, a moment where a profile was begun anew. Two that agree in both were one
