@@ -99,14 +99,24 @@ def configure(models: HostModels, runtime: Runtime) -> None:
         StderrUi().notify(worded(error.message), "warning")
 
 
-def mind(place: Place, words: Sequence[str], *, as_json: bool, plain: bool) -> int:
-    """Perform a person's command, given as the shell's words after ``mind``; print its card, return the status."""
+def mind(place: Place, words: Sequence[str], options: Sequence[str] = (), *, as_json: bool, plain: bool) -> int:
+    """Perform a person's command, given as the shell's words after ``mind``; print its card, return the status.
+
+    Args:
+        place: Where it works.
+        words: Its words.
+        options: What a shell may give beside the command's own options, to be named where another one was given.
+        as_json: Print JSON.
+        plain: Print no colours.
+    """
     with opened(place, english=as_json) as (runtime, _):
         answer = runtime.command(["mind", *words])
         # What it did is told in messages, which are spelled for a shell already; a refusal also names what was typed.
         card = answer.card if answer.ok else in_shell(answer.card)
         if answer.details.get("reason") == "unknown_command":
             card = replace(card, hint=say("`persona mind --help` lists them all."))
+        elif answer.details.get("reason") == "unknown_option":
+            card = replace(card, hint=say("Every command takes these, too: {options}.", options=", ".join(options)))
     return printed(answer._replace(card=card), as_json=as_json, plain=plain)
 
 

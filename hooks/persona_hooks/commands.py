@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 # A quotation counts only where it makes up a whole word, so that 24" and "so-called" ones in a sentence stay.
 _WORD = re.compile(r'(?P<option>--[^\s="]+=)?"(?P<quoted>[^"]*)"(?=\s|$)|(?P<plain>\S+)')
+# What is said again of a mistyped line: the name of an option, and never what may be a part of the text.
+_NAME = re.compile(r"--[a-z]+(-[a-z]+){0,3}", re.ASCII)
+_LONGEST_NAME = 24
 
 
 class Command(NamedTuple):
@@ -118,12 +121,13 @@ def _parse(registry: Registry, words: list[_Word]) -> Command:
 
 
 def _unknown(registry: Registry, texts: Sequence[str]) -> NotFoundError:
-    """Return the refusal of a command that nobody knows: what is nearest to it, and what there is at its first word."""
+    """Return the refusal of a command that nobody knows: what is nearest to it, and what may follow its first words."""
     commands = [verb.command for verb in registry if verb.command]
-    below = ", ".join(following(commands, texts[:1])) if texts else ""
+    heads = (texts[:number] for number in range(len(texts), 0, -1))
+    head = next((words for words in heads if following(commands, words)), None)
     known: str = phrase("none")
-    if below:
-        known = phrase("/{first} followed by {next}", first=texts[0], next=below)
+    if head:
+        known = phrase("/{first} followed by {next}", first=" ".join(head), next=", ".join(following(commands, head)))
     elif commands:
         known = ", ".join(f"/{word}" for word in following(commands, ()))
     meant = nearest(commands, texts)
@@ -190,11 +194,13 @@ class _Arguments:
             known = ", ".join(item.option for item in self._parameters if item.place is None) or phrase("none")
             raise InvalidError(
                 phrase(
-                    "/{command}: no such option. It knows: {known}. Text that begins with -- goes in double quotes, "
+                    "/{command}: {what}. It knows: {known}. Text that begins with -- goes in double quotes, "
                     'or after "--".',
                     command=self._verb.command,
+                    what=_no_option(name),
                     known=known,
                 ),
+                reason="unknown_option",
                 field="option",
             )
         if equals:
@@ -233,6 +239,12 @@ class _Arguments:
                 ),
                 field="words",
             )
+
+
+def _no_option(name: str) -> str:
+    if len(name) <= _LONGEST_NAME and _NAME.fullmatch(name):
+        return phrase("there is no option {name}", name=name)
+    return phrase("no such option")
 
 
 def _as_written(words: list[_Word]) -> str:

@@ -92,4 +92,6 @@ Examples:
 @common
 def command(place: Place, /, words: tuple[str, ...], *, as_json: bool, plain: bool) -> int:
     """Do what /mind does, and print its card."""
-    return oneshot.mind(place, words, as_json=as_json, plain=plain)
+    context = click.get_current_context()
+    known = [item.opts[-1] for item in context.command.get_params(context) if isinstance(item, click.Option)]
+    return oneshot.mind(place, words, known, as_json=as_json, plain=plain)

@@ -35,7 +35,8 @@ def resolve(live: Iterable[Row[Item]], handle: str, persona: str) -> tuple[Row[I
     named = [(row, row.value) for row in live if row.value is not None and handle in row.value.handles]
     if not named:
         raise NotFoundError(
-            phrase("There is no such item in this project's backlog; list shows those there are."), field="id"
+            phrase("There is no such item in this project's backlog; `/mind backlog` lists those there are."),
+            field="id",
         )
     own = [pair for pair in named if pair[1].persona == persona] or [pair for pair in named if not pair[1].persona]
     if not own:

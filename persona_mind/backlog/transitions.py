@@ -213,7 +213,9 @@ def first_step(now: datetime, due: float | None) -> tuple[Step, ...]:
 
 def _closed(state: State, why: str = "") -> RefusedError:
     if not why:
-        why = phrase("take it up where it is") if state == "taken" else phrase("`again: true` queues it anew")
+        why = phrase("`--again` (`again: true` in a tool) queues it anew")
+        if state == "taken":
+            why = phrase("take it up where it is")
     return RefusedError(
         phrase(
             "This item is already {state}; {why}; {unchanged}.", state=state_word(state), why=why, unchanged=UNCHANGED

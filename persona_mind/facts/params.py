@@ -124,14 +124,20 @@ def destination(params: Remember) -> Tier:
     if params.term == "long" and not named & set(LONG):
         named.add("persona")
     if len(named) > 1:
-        raise InvalidError(phrase("memory.remember: scope, term and shared name different places."), field="scope")
+        raise InvalidError(phrase("The options scope, term and shared name different places."), field="scope")
     tier = named.pop() if named else "persona"
     if params.kind == "objective" and tier == "stm":
         tier = "persona"
     if params.ttl_hours is not None and tier != "stm":
-        raise InvalidError(phrase("memory.remember: ttlHours: only an stm fact expires."), field="ttlHours")
+        raise InvalidError(
+            phrase("Only an stm fact expires: `--ttl-hours` (`ttlHours` in a tool) goes with the scope stm."),
+            field="ttlHours",
+        )
     if params.ttl_hours is not None and params.ttl_hours * 3_600 < 1:
-        raise InvalidError(phrase("memory.remember: ttlHours: a fact lives for a second at least."), field="ttlHours")
+        raise InvalidError(
+            phrase("A fact lives for a second at least; `--ttl-hours` (`ttlHours` in a tool) says less."),
+            field="ttlHours",
+        )
     return tier
 
 

@@ -101,7 +101,7 @@ class Erased:
             raise RefusedError(
                 phrase(
                     "This was erased for good, so it is not taken in again. A person who wants it back says so: "
-                    "`/mind remember … --insist`."
+                    "`/mind remember … --insist`, or `/mind backlog add … --insist`."
                 ),
                 reason=ERASED,
                 field="text",

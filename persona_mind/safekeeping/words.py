@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 LISTED: Final = 20
 _NO_RETURN: Final = phrase(
-    "Capture, import, restoring and merging refuse it from now on; `/mind remember … --insist` takes it back. "
-    "Backups that you made elsewhere keep it, and restoring one leaves it out."
+    "Capture, import, restoring and merging refuse it from now on; `/mind remember … --insist` or `/mind backlog add … "
+    "--insist` takes it back. Backups that you made elsewhere keep it, and restoring one leaves it out."
 )
 _FOREIGN: Final = phrase(
     "What was erased where this backup comes from stayed out. This profile has a key of its own and cannot note it "

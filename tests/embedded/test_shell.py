@@ -56,6 +56,36 @@ def test_a_shell_is_told_what_it_can_type(persona: Persona, words: list[str]) ->
     assert "/help" not in ran.err
 
 
+def test_a_shell_is_told_the_options_that_there_are(persona: Persona) -> None:
+    for words in (["mind", "--lits"], ["mind", "note", "list", "--lits"]):
+        ran = persona(*words)
+        assert (ran.code, "no option --lits" in ran.err) == (1, True)
+        for name in ("agent-dir", "cwd", "persona", "session", "role", "json", "plain", "help"):
+            assert f"--{name}" in ran.err
+
+
+def test_a_shell_is_told_what_it_can_do_about_a_refusal(persona: Persona) -> None:
+    def backlog() -> str:
+        persona("mind", "backlog", "add", "call the printers")
+        return str(persona("mind", "backlog", "--json").json()["details"]["ids"][0])
+
+    for word in ("save", "list", "read", "forget"):
+        assert word in persona("mind", "note").err.splitlines()[0]
+    item = backlog()
+    assert "`persona mind backlog` lists" in persona("mind", "backlog", "done", "nosuch").err
+    persona("mind", "backlog", "done", item)
+    assert "`--again`" in persona("mind", "backlog", "add", "call the printers").err
+    assert persona("mind", "backlog", "add", "call the printers", "--again").code == 0
+    hours = persona("mind", "remember", "hello", "--ttl-hours", "3").err
+    assert ("`--ttl-hours`" in hours, "memory.remember" in hours) == (True, False)
+    assert persona("mind", "remember", "hello", "--ttl-hours", "3", "--scope", "stm").code == 0
+    erased = persona("mind", "erase", backlog()).out
+    assert "`persona mind backlog add … --insist`" in erased
+    refused = persona("mind", "backlog", "add", "call the printers").err
+    assert "`persona mind backlog add … --insist`" in refused
+    assert persona("mind", "backlog", "add", "call the printers", "--insist").code == 0
+
+
 def test_a_shell_is_told_how_it_takes_back_what_it_saved_and_a_memory_is_shown_as_it_stands(persona: Persona) -> None:
     saved = persona("mind", "remember", "We type `/mind off` on Fridays.").out
     assert "`persona mind forget " in saved

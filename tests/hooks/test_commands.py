@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from persona_hooks.commands import complete, parse_line, parse_words, usage
 from persona_hooks.errors import InvalidError, NotFoundError
 from persona_hooks.verbs import validate
-from tests.hooks.sample import registry
+from tests.hooks.sample import Nothing, registry, verb
 
 REGISTRY = registry()
 
@@ -131,6 +131,35 @@ def test_a_wrong_option_is_refused_with_the_right_ones(line: str, field: str) ->
         parse_line(REGISTRY, line)
     assert refusal.value.details["field"] == field
     assert "hunter2" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("/note recall --colour red", "--colour"),
+        ("/note recall --in-red=hunter2", "--in-red"),
+        ("/note off --now", "--now"),
+        ("/note recall --hunter2", None),
+        ("/note recall --Hunter", None),
+        ("/note recall --a-name-that-is-a-sentence", None),
+    ],
+)
+def test_a_wrong_option_is_named_where_it_is_a_name_and_no_text(line: str, named: str | None) -> None:
+    with pytest.raises(InvalidError) as refusal:
+        parse_line(REGISTRY, line)
+    assert refusal.value.reason == "unknown_option"
+    assert f": {f'there is no option {named}' if named else 'no such option'}. It knows: " in str(refusal.value)
+    assert "unter" not in str(refusal.value)
+
+
+def test_a_command_that_lacks_a_word_is_answered_with_those_that_may_follow() -> None:
+    verbs = registry()
+    verbs.add(
+        verb("mind.save", Nothing, command="note page save"), verb("mind.list", Nothing, command="note page list")
+    )
+    for line in ("/note page", "/note page xyz"):
+        with pytest.raises(NotFoundError, match=r"Known here: /note page followed by list, save\.$"):
+            parse_line(verbs, line)
 
 
 def test_too_many_words_are_refused_with_the_form() -> None:
