@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from persona_mind.kernel.parts import Part
 
 OURS: Final = "persona"
-_PROGRAMS: Final = "chatgpt, claude, hermes, mem0, basic-memory"
+_PROGRAMS: Final = "chatgpt, claude, hermes, mem0, basic-memory, persona"
 
 
 @dataclass(slots=True)

@@ -100,7 +100,8 @@ def told(path: Path) -> str:
 def _file(path: Path, status: os.stat_result) -> Tree:
     if not stat.S_ISREG(status.st_mode):
         raise InvalidError(phrase("{path}: this is neither a file nor a directory.", path=told(path)), field="path")
-    if zipfile.is_zipfile(path):
+    # The list of what is in a ZIP stands at its end: one that was cut short only begins like one.
+    if zipfile.is_zipfile(path) or _begins_like_a_zip(path):
         return _zip(path)
     if status.st_size > MAX_FILE:
         raise CapacityError(
@@ -111,6 +112,11 @@ def _file(path: Path, status: os.stat_result) -> Tree:
     tree = Tree(single=True)
     tree.put(path.name, path.read_bytes())
     return tree
+
+
+def _begins_like_a_zip(path: Path) -> bool:
+    with open(path, "rb") as stream:  # noqa: PTH123 - by attribute, for the fault shim
+        return stream.read(4) == b"PK\x03\x04"
 
 
 def _directory(root: Path) -> Tree:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.errors import RefusedError
+from persona_hooks.errors import InvalidError, PersonaError, RefusedError
 from persona_hooks.speech import phrase, say
 from persona_hooks.verbs import Verb
 from persona_mind.archive import words
@@ -14,6 +15,7 @@ from persona_mind.kernel.paths import named_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
     from typing import Any
 
     from persona_hooks.ports import Host, Session
@@ -73,6 +75,7 @@ class ArchiveVerbs:
             raise RefusedError(
                 phrase("Home is no project: name `persona` or `shared`."), reason="no_project", field="scope"
             )
+        _require_no_backup(path)
         wish = Wish(params.format, params.scope, params.adopt)
         progress = _Progress(self.host)
         intake = self._intake(call, scope, permit, progress, rehearse=params.dry_run)
@@ -150,6 +153,24 @@ class _Progress:
 def _require_person(call: Call) -> None:
     if call.origin != "user":
         raise RefusedError(phrase("Only a person moves memories in or out."), reason="not_a_person")
+
+
+def _require_no_backup(path: Path) -> None:
+    """Refuse a backup of ours, which holds documents as they lie, and comes back as a whole."""
+    from persona_mind.archive.tree import told  # noqa: PLC0415 - as in take_in
+    from persona_store import backup  # noqa: PLC0415 - as in take_in
+
+    if not os.path.isdir(path):  # noqa: PTH112 - it never raises
+        return
+    try:
+        backup.made(path)
+    except PersonaError:
+        return
+    raise InvalidError(
+        phrase("{path}: this is a backup; `persona restore DIR` brings it back.", path=told(path)),
+        reason="is_backup",
+        field="path",
+    )
 
 
 def _outcome(sources: Sequence[Source], ignored: int, *, rehearsed: bool) -> Imported:

@@ -372,3 +372,31 @@ def test_a_full_store_takes_what_it_can_and_says_so(mind: Mind, tmp_path: Path) 
     report = take_in(mind, tmp_path / "memories.json")
     assert (report.added, report.failed) == (10_000, 300)
     assert "10000 entries" in report.sources[0].problems[0].what
+
+
+@pytest.mark.parametrize("form", [None, "persona"])
+@pytest.mark.parametrize("left", [20, 500, -1])
+def test_an_archive_that_was_cut_short_is_damaged_and_no_file_of_another_kind(
+    mind: Mind, tmp_path: Path, form: str | None, left: int
+) -> None:
+    mind.remember("The port is 5433.")
+    whole = tmp_path / "whole.zip"
+    assert mind.call("archive.export", {"path": str(whole)}).ok
+    before = facts(mind)
+    for name in ("cut.zip", "without-its-name"):
+        cut = tmp_path / name
+        cut.write_bytes(whole.read_bytes()[:left])
+        answer = mind.call("archive.import", {"path": str(cut), **({"format": form} if form else {})})
+        assert (answer.ok, "the ZIP is damaged" in answer.text) == (False, True)
+    assert facts(mind) == before
+
+
+@pytest.mark.parametrize("form", [None, "persona", "mem0"])
+def test_a_backup_is_no_archive_and_whoever_imports_it_is_told_how_it_comes_back(
+    mind: Mind, tmp_path: Path, form: str | None
+) -> None:
+    mind.remember("The port is 5433.")
+    assert mind.call("profile.backup", {"path": str(tmp_path / "saved")}).ok
+    with pytest.raises(PersonaError, match="persona restore") as caught:
+        take_in(mind, tmp_path / "saved", **({"format": form} if form else {}))
+    assert caught.value.reason == "is_backup"
