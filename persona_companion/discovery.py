@@ -82,6 +82,8 @@ class Catalogue:
                 "There is no persona of that name. There are none yet; they live in {folder}.",
                 folder=readable(self.folder),
             )
+            if any(fault.fatal for fault in self.faults):
+                said = phrase("There is no persona of that name, and none can be used here: `/persona doctor` says why.")
         elif len(names) > _SHOWN_NAMES:
             more = len(names) - _SHOWN_NAMES
             said = phrase(

@@ -26,7 +26,9 @@ def listed(outcome: Listed) -> Card:
         who = outcome.active or phrase("No persona")
         title, lines = say("{who} speaks here ({why}).", who=who, why=outcome.why), rows
     hint = say("Choose with /persona use NAME.") if rows else ""
-    if not rows:
+    if not rows and any(problem.fatal for problem in outcome.problems):
+        lines += _wrap(say("No persona can be used here, for these reasons:"))
+    elif not rows:
         lines += _wrap(
             say(
                 "There are no personas yet. Put a Markdown file into {folder} that begins with the lines ---, "

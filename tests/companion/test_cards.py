@@ -125,3 +125,27 @@ def test_broken_briefs_are_mentioned_when_a_session_with_a_persona_starts(start:
     desk = start()
     desk.open(persona="kiri")
     assert desk.notices.lines == ["Personas: 1 to correct; see /persona doctor."]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"a.md": "---\npersona: true\nname: kiri\n---\nx\n", "b.md": "---\npersona: true\nname: kiri\n---\ny\n"},
+        {"a.md": "---\npersona: true\nname: [\n---\nx\n"},
+        {"a.md": "---\nname: kiri\n---\nx\n"},
+    ],
+    ids=["none", "two of one name", "broken", "not said to be one"],
+)
+def test_personas_that_cannot_be_used_are_not_said_not_to_be_there(
+    start: Start, personas: Path, files: dict[str, str]
+) -> None:
+    for name, text in files.items():
+        (personas / name).write_text(text)
+    there = any("persona: true" in text for text in files.values())
+    desk = start()
+    desk.open()
+    listed = desk.say("/persona").text
+    assert ("There are no personas yet" in listed, "for these reasons:\n! " in listed) == (not there, there)
+    asked = desk.say("/persona use another").text
+    assert ("none yet" in asked, "none can be used here" in asked) == (not there, there)
