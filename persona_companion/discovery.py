@@ -83,7 +83,9 @@ class Catalogue:
                 folder=readable(self.folder),
             )
             if any(fault.fatal for fault in self.faults):
-                said = phrase("There is no persona of that name, and none can be used here: `/persona doctor` says why.")
+                said = phrase(
+                    "There is no persona of that name, and none can be used here: `/persona doctor` says why."
+                )
         elif len(names) > _SHOWN_NAMES:
             more = len(names) - _SHOWN_NAMES
             said = phrase(

@@ -64,7 +64,8 @@ def guarded() -> Iterator[None]:
         # What fails on a named file, or as no stream can, is a fault of ours and must not pass for this.
         if error.filename is not None or error.errno not in _FAILURES:
             raise
-        _stop("" if error.errno == errno.EPIPE else f"standard output or input failed ({error.strerror}).")
+        told = f"standard output or input failed ({error.strerror}). What was done until then stands."
+        _stop("" if error.errno == errno.EPIPE else told)
 
 
 def json_line(value: Mapping[str, object], stream: IO[str]) -> str:

@@ -90,6 +90,19 @@ def test_a_full_or_a_closed_output_is_one_line_and_the_status_1(persona: Persona
         assert "Traceback" not in errors
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full")
+def test_who_cannot_be_answered_is_told_that_what_was_done_stands(persona: Persona) -> None:
+    for words in (["mind", "remember", "Gates", "open", "at", "nine"], ["export", "all.zip"], ["backup", "saved"]):
+        code, errors = shell(persona, words, ">/dev/full")
+        assert (code, "What was done until then stands." in errors) == (1, True)
+    assert "Gates open" in persona("mind", "recall", "gates").out
+    assert (persona.cwd / "all.zip").is_file()
+    assert (persona.cwd / "saved").is_dir()
+    _, errors = shell(persona, ["mind", "remember", "nothing", "of", "this"], ">&-")
+    assert "nothing was done" in errors
+    assert "nothing of" not in persona("mind", "recall").out
+
+
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_a_reader_that_has_gone_is_no_error_to_tell(persona: Persona, words: list[str]) -> None:
     reader, writer = os.pipe()
