@@ -9,7 +9,7 @@ import signal
 import socket
 import stat
 import subprocess
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +51,10 @@ sys.stdout = Told()
 main()
 """
 """``persona mcp --http`` to which a signal comes before it serves, while Python runs a weak reference's callback."""
+
+
+ENDS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+"""Whatever asks a server to end."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,32 @@ def serving(argv: list[str], env: dict[str, str], cwd: Path) -> Iterator[Serving
         finally:
             process.kill()
             process.communicate()
+
+
+@contextmanager
+def listening(running: Serving) -> Iterator[http.client.HTTPResponse]:
+    """Give the stream on which a client that has introduced itself hears what the server has to say."""
+    headers = {
+        "Authorization": f"Bearer {running.token}",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+    }
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    for message in (
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    ):
+        asking = http.client.HTTPConnection("127.0.0.1", running.port, timeout=20)
+        asking.request("POST", "/mcp", json.dumps(message), headers)
+        answer = asking.getresponse()
+        answer.read()
+        headers.setdefault("Mcp-Session-Id", answer.headers["Mcp-Session-Id"])
+        asking.close()
+    asking = http.client.HTTPConnection("127.0.0.1", running.port, timeout=20)
+    asking.request("GET", "/mcp", headers={**headers, "Accept": "text/event-stream"})
+    with closing(asking), asking.getresponse() as stream:
+        assert stream.status == 200
+        yield stream
 
 
 @pytest.fixture
@@ -309,13 +339,34 @@ def test_a_port_without_http_is_wrong_usage(environ: dict[str, str], home: Path)
     assert Persona(environ, home)("mcp", "--port", "80").code == 2
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", ENDS)
 def test_it_ends_in_order_when_it_is_told_to(environ: dict[str, str], home: Path, how: signal.Signals) -> None:
     with serving([str(PERSONA), "mcp", "--http"], environ, home) as running:
         os.kill(running.process.pid, how)
         assert running.process.wait(20) == 0
         assert running.process.stderr is not None
         assert running.process.stderr.read() == ""
+    assert not list(home.rglob("mcp-*.json"))
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_a_client_s_open_stream_ends_in_order_with_it(environ: dict[str, str], home: Path, how: signal.Signals) -> None:
+    with serving([str(PERSONA), "mcp", "--http"], environ, home) as running:
+        with listening(running) as stream:
+            os.kill(running.process.pid, how)
+            assert stream.read() == b""
+        assert running.process.wait(20) == 0
+        assert running.process.stderr is not None
+        assert running.process.stderr.read() == ""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="not on this platform")
+def test_a_terminal_that_is_closed_ends_no_server_that_was_to_outlive_it(environ: dict[str, str], home: Path) -> None:
+    argv = ["/bin/sh", "-c", 'trap "" HUP; exec "$0" mcp --http', str(PERSONA)]
+    with serving(argv, environ, home) as running:
+        os.kill(running.process.pid, signal.SIGHUP)
+        assert running.ask(b"{}")[0] == 400
+        assert running.process.poll() is None
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])

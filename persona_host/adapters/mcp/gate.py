@@ -45,6 +45,7 @@ class Gate:
         else:
             exchange = _Exchange(receive, send)
             await self._app(scope, exchange.receive, exchange.send)
+            await exchange.end()
 
     def _refused(self, scope: Event) -> tuple[int, str] | None:
         """Return why a request is turned away, or None where it may pass."""
@@ -73,6 +74,7 @@ class _Exchange:
         self._send = send
         self._body = bytearray()
         self._replaced = False
+        self._streams = False
 
     async def receive(self) -> Event:
         """Pass on what comes, and remember it until it is answered."""
@@ -85,11 +87,20 @@ class _Exchange:
         if event["type"] == "http.response.start":
             said = problem(bytes(self._body)) if event["status"] >= 400 and self._body else None
             self._body.clear()
+            kind = dict(event["headers"]).get(b"content-type", b"")
+            self._streams = said is None and kind.startswith(b"text/event-stream")
             if said is not None:
                 self._replaced = True
                 await _answer(self._send, event["status"], b"application/json", json.dumps(said).encode())
+        elif not event.get("more_body"):
+            self._streams = False
         if not self._replaced:
             await self._send(event)
+
+    async def end(self) -> None:
+        """End a stream that was left open, as all are once the server is to end: its client sees that it is over."""
+        if self._streams:
+            await self._send({"type": "http.response.body", "body": b""})
 
 
 async def _plain(send: Send, status: int, sentence: str) -> None:

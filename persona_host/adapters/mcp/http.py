@@ -107,6 +107,10 @@ def _end_at_signals(server: uvicorn.Server) -> None:
 
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, end)
+    # Its terminal was closed, where the platform says so and nobody asked for it to go on (nohup).
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
+        signal.signal(hangup, end)
 
 
 class Patient(H11Protocol):
