@@ -118,15 +118,21 @@ class View:
             self._indexed().prepare()
 
     def search(self, query: str, limit: int) -> Found:
-        """Return the best facts for a query, the newest where it is empty. One search at a time."""
+        """Return the best facts for a query, the newest where it is empty, none where it holds no word.
+
+        One search at a time.
+        """
         with self._lock:
             return self._search(query, limit)
 
     def _search(self, query: str, limit: int) -> Found:
         # Ranking takes a while to load, and a request without a question ranks nothing.
         from persona_mind.recall import ITEMS  # noqa: PLC0415
+        from persona_mind.recall.analyse import only_signs  # noqa: PLC0415
         from persona_mind.recall.room import readable  # noqa: PLC0415
 
+        if only_signs(query):
+            return Found((), 0, len(self.facts))
         newest = replace(ITEMS, recency=0.0, prior=0.0, repeats=0.0)
         plain = not query.strip()
         index = self._indexed()

@@ -63,6 +63,14 @@ def tokens(text: str) -> list[str]:
     return words
 
 
+def only_signs(query: str) -> bool:
+    """Return whether somebody asks for something in which there is no word to look for: ``!!!``, a picture.
+
+    An index answers that like no question at all, with the newest; whoever typed it would take those for found.
+    """
+    return bool(query.strip()) and not tokens(query)
+
+
 def _pieces(word: str) -> Iterable[str]:
     """Cut runs of an unspaced script into pairs, and leave what stands between them whole."""
     end = 0

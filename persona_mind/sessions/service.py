@@ -80,7 +80,8 @@ class Sessions:
         What stands in the present conversation is left out: it is known there. What may not be shown, as ``withheld``
         says, takes no other turn's place.
         """
-        from persona_mind.recall.room import readable  # noqa: PLC0415 - most processes look at no past conversation
+        from persona_mind.recall.analyse import only_signs  # noqa: PLC0415 - most processes look at no past conversation
+        from persona_mind.recall.room import readable  # noqa: PLC0415 - as above
 
         with self._lock:
             view = self._view(session, scope)
@@ -90,7 +91,10 @@ class Sessions:
             def best(most: int) -> list[tuple[Turn, Hit]]:
                 return _elsewhere(lambda k: view.ranking.rank(query, k, now=now), most, present)
 
-            kept, unsafe = readable(best, limit, lambda found: withheld(found[0]))
+            kept: list[tuple[Turn, Hit]] = []
+            unsafe = 0
+            if not only_signs(query):
+                kept, unsafe = readable(best, limit, lambda found: withheld(found[0]))
             total = view.ranking.count(query) if len(kept) == limit or not query.strip() else len(kept)
             return Found(
                 tuple(kept),

@@ -492,6 +492,16 @@ def test_no_answer_repeats_its_query(mind: Mind) -> None:
         assert len(answer.text) < 300
 
 
+@pytest.mark.parametrize("query", ["!!!", "…", "\U0001f389", "—?"])
+def test_a_query_without_a_word_finds_nothing_and_is_no_miss_of_an_empty_memory(mind: Mind, query: str) -> None:
+    empty = mind.call("memory.recall").text
+    mind.remember("use tabs")
+    answer = mind.call("memory.recall", {"query": query, "scope": ["both", "sessions"]})
+    assert (answer.ok, answer.details["count"], answer.details["total"], answer.details["ids"]) == (True, 0, 0, [])
+    assert answer.text != empty
+    assert mind.recall("  ").count == 1
+
+
 def test_an_empty_memory_and_a_missed_query_are_told_apart(mind: Mind) -> None:
     empty = mind.call("memory.recall").text
     mind.remember("use tabs")

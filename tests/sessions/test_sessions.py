@@ -47,6 +47,12 @@ def texts(desk: Desk, query: str) -> list[str]:
     return [line.partition(") ")[2] for line in recall(desk, query).text.split("\n") if line.startswith("- [")]
 
 
+def test_a_query_without_a_word_finds_no_turn(talk: Talk, held: Held) -> None:
+    held("monday", user("Which port does staging use?"), model(PORT))
+    desk = talk()
+    assert (texts(desk, "!!!"), texts(desk, "\U0001f389"), len(texts(desk, ""))) == ([], [], 2)
+
+
 def test_what_was_said_is_found_with_its_session_its_time_and_its_turn(talk: Talk, held: Held) -> None:
     log = held("monday", user("Which port does staging use?"), model(PORT))
     answer = recall(talk(), "the port of staging")
