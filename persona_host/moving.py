@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from persona_hooks.speech import say
 from persona_host.headless import StderrUi
 from persona_host.oneshot import opened, printed
-from persona_host.where import told_of_git, way_on
+from persona_host.where import told_of_git
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -70,8 +70,7 @@ def perform(place: Place, verb: str, arguments: dict[str, Any], *, as_json: bool
         with opened(place, bar or StderrUi(), english=as_json) as (runtime, _):
             answer = runtime.call(verb, arguments, session=runtime.session, origin="user", audience="person")
             if verb == "archive.export":
-                again = say("`--force` replaces it; or name another: `persona export FILE`.")
-                answer = way_on(told_of_git(answer), again)
+                answer = told_of_git(answer)
     finally:
         if bar is not None:
             bar.close()

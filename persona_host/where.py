@@ -21,12 +21,5 @@ def told_of_git(answer: Answer) -> Answer:
     return answer._replace(card=replace(answer.card, body=(*answer.card.body, line)))
 
 
-def way_on(answer: Answer, hint: str) -> Answer:
-    """Return an answer with a hint where it was refused because something of that name is there."""
-    if answer.ok or answer.details.get("reason") != "exists":
-        return answer
-    return answer._replace(card=replace(answer.card, hint=hint))
-
-
 def _in_git(path: Path) -> bool:
     return any((folder / ".git").exists() for folder in path.parents)

@@ -14,7 +14,7 @@ from persona_hooks.speech import say, worded
 from persona_host.commandline.confirming import confirmed
 from persona_host.commandline.options import CONTEXT, common, json_option, plain_option
 from persona_host.oneshot import opened, printed
-from persona_host.where import told_of_git, way_on
+from persona_host.where import told_of_git
 
 if TYPE_CHECKING:
     from persona_hooks.verbs import Answer
@@ -44,7 +44,6 @@ def backup_command(place: Place, /, path: str, *, as_json: bool, plain: bool) ->
     """
     with opened(place, english=as_json) as (runtime, _):
         answer = told_of_git(_perform(runtime, "profile.backup", {"path": path}))
-        answer = way_on(answer, say("Name another: `persona backup DIR`."))
     return printed(answer, as_json=as_json, plain=plain)
 
 

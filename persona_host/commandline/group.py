@@ -47,6 +47,18 @@ def _spelt(message: str) -> str:
     return shell_text(message)
 
 
+def _meant(words: list[str]) -> str | None:
+    """Return what was probably meant: a command, or one of those that stand below ``mind``."""
+    from persona_hooks.commands import nearest  # noqa: PLC0415 - only a mistake needs it
+    from persona_host.completing import registry_of  # noqa: PLC0415 - loads the plugins, as above
+
+    below = [verb.command for verb in registry_of(os.environ).shown_to("person") if verb.command.startswith("mind ")]
+    exact = f"mind {words[0]}"
+    if exact in below:
+        return exact
+    return nearest(list(COMMANDS), words[:1]) or nearest(below, ["mind", *words])
+
+
 class Late(click.Group):
     """A group whose commands are imported one at a time, run on standard streams that are fit for it."""
 
@@ -65,6 +77,18 @@ class Late(click.Group):
         """Return the commands' names."""
         del ctx
         return list(COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the words name; where there is none, say which one was probably meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            meant = _meant(args)
+            if not meant:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean `persona {meant}`?", ctx) from None
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return one command, or None where there is none of that name."""

@@ -59,7 +59,7 @@ def listed(outcome: Listed) -> Card:
         title=say("{count} of {items}", count=outcome.count, items=_items(total)) if some else _items(total),
         body=tuple(listing(item, everyone=outcome.everyone) for item in outcome.items),
         detail=lines(
-            more(outcome.withheld),
+            more(outcome.withheld, room=outcome.count < MAX_ITEMS),
             kept_in_range(outcome.asked, MAX_ITEMS),
             say("{items} withheld: the stored text breaks a rule", items=_items(unsafe)) if unsafe else "",
         ),

@@ -92,7 +92,7 @@ def _found(outcome: Recalled, total: int, known: int) -> Card:
         title=title,
         body=tuple(_line(line) for line in outcome.lines),
         detail=lines(
-            more(total - count),
+            more(total - count, room=count < MAX_HITS),
             kept_in_range(outcome.asked, MAX_HITS),
             say("{facts} withheld: the stored text breaks a rule", facts=facts(unsafe)) if unsafe else "",
             say("{facts} shown in part; read an id for the whole", facts=facts(clipped)) if clipped else "",

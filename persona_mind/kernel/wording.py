@@ -94,9 +94,14 @@ def withheld(rule: str) -> str:
     return say("[withheld: {rule}]", rule=rule)
 
 
-def more(number: int) -> str:
-    """Return what says that ``number`` lines are left out; empty where none is."""
-    return say("+{number} more", number=number) if number else ""
+def more(number: int, *, room: bool = False) -> str:
+    """Return what says that ``number`` lines are left out; empty where none is.
+
+    With ``room``, a larger page than the one that was asked for would show some of them.
+    """
+    if not number:
+        return ""
+    return say("+{number} more; `--max` shows more", number=number) if room else say("+{number} more", number=number)
 
 
 def facts(number: int) -> str:

@@ -56,6 +56,26 @@ def test_a_shell_is_told_what_it_can_type(persona: Persona, words: list[str]) ->
     assert "/help" not in ran.err
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["mnd"], "mind"),
+        (["docter"], "doctor"),
+        (["recal", "hunter2"], "mind recall"),
+        (["backups"], "mind backups"),
+        (["note", "save", "hunter2"], "mind note save"),
+        (["zzzz"], None),
+    ],
+)
+def test_a_shell_is_told_which_command_was_probably_meant(
+    persona: Persona, home: Path, words: list[str], meant: str | None
+) -> None:
+    ran = persona(*words)
+    assert (ran.code, "hunter2" in ran.err) == (2, False)
+    assert ran.err.strip().endswith(f"Did you mean `persona {meant}`?" if meant else "No such command 'zzzz'.")
+    assert not list(home.rglob("*.json*"))
+
+
 def test_a_shell_is_told_the_options_that_there_are(persona: Persona) -> None:
     for words in (["mind", "--lits"], ["mind", "note", "list", "--lits"]):
         ran = persona(*words)

@@ -456,6 +456,8 @@ def test_a_page_says_how_many_there_are_in_all(mind: Mind) -> None:
         mind.remember(f"smb share {number}")
     page = mind.recall("smb", max=2)
     assert (page.count, page.total, page.withheld) == (2, 55, 53)
+    told = [mind.call("memory.recall", {"query": "smb", "max": most}).text for most in (2, 50)]
+    assert ["`--max`" in text for text in told] == [True, False]
     assert mind.recall("smb", max=999).count == 50
     assert mind.recall("smb", max=-1).count == 1
     assert mind.recall("smb", max=2.9).count == 2
