@@ -7,7 +7,6 @@ waits for each import that stands above it. Everything else is the group's.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 
 
@@ -22,6 +21,8 @@ def main() -> None:
         status = hook(words[1])
         # All of it goes with the process; what is to last was written to the disk before it was told of.
         os._exit(status)
+    import signal  # noqa: PLC0415 - as above
+
     asked = signal.getsignal(signal.SIGINT)
     if asked is signal.default_int_handler:
         # Nothing is begun that would have to be put in order, and an import is no place to be interrupted in: Ctrl-C
