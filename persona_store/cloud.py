@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from persona_hooks.errors import UnsupportedVersionError
+from persona_hooks.errors import StorageError, UnsupportedVersionError
 from persona_store import files, jsontext
 from persona_store.document import Document
 from persona_store.layout import PREVIOUS, TOMBSTONES, documents_below
@@ -127,10 +127,12 @@ def merge(
     document = Document(profile.root, copy.document, RawCodec())
     with storage_errors(profile.root / copy.relative), files.open_directory(profile.root, parts) as directory:
         try:
-            data, stamp = directory.read(name, jsontext.MAX_BYTES)
-            rows = document.parse(data).rows
-        except (jsontext.DamageError, files.OversizeError, UnsupportedVersionError, FileNotFoundError):
+            found = _read(directory, name, document)
+        except FileNotFoundError:
+            found = None
+        if found is None:
             return None
+        rows, stamp = found
         merged = _take_in(profile, document, rows, (key_of, stone_of or key_of), (check, timeout))
         with partly(), storage_errors(profile.root / copy.relative):
             if directory.stamp(name) == stamp:
@@ -139,6 +141,32 @@ def merge(
                     directory.unlink(gone)
                     directory.sync()
     return merged
+
+
+def is_readable(root: Path, copy: ConflictCopy) -> bool:
+    """Whether `merge` can read a copy; one that has gone leaves nothing unread.
+
+    Raises:
+        StorageError: The disk failed.
+    """
+    *parts, name = copy.relative.split("/")
+    try:
+        with storage_errors(root / copy.relative), files.open_directory(root, parts) as directory:
+            return _read(directory, name, Document(root, copy.document, RawCodec())) is not None
+    except StorageError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return True
+        raise
+
+
+def _read(
+    directory: files.Directory, name: str, document: Document[dict[str, JsonValue]]
+) -> tuple[Sequence[Row[dict[str, JsonValue]]], files.Stamp] | None:
+    try:
+        data, stamp = directory.read(name, jsontext.MAX_BYTES)
+        return document.parse(data).rows, stamp
+    except (jsontext.DamageError, files.OversizeError, UnsupportedVersionError, PermissionError):
+        return None  # the last one stands for a link and for another account's file, too
 
 
 def _take_in(

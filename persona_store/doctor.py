@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import stat
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -80,11 +81,14 @@ def _modes(root: Path) -> Iterator[Finding]:
                     "link", "error", _short(root, path), phrase("a link is never followed here; put the file itself")
                 )
             elif stat.S_IMODE(status.st_mode) & 0o077:
-                yield Finding("readable_by_others", "warning", _short(root, path), f"chmod go= {path}")
+                yield Finding(
+                    "readable_by_others", "warning", _short(root, path), f"chmod go= {shlex.quote(str(path))}"
+                )
 
 
 def _documents(profile: Profile) -> Iterator[Finding]:
-    for relative in documents_below(profile.root):
+    copies = {copy.relative for copy in cloud.conflict_copies(profile.root)}
+    for relative in (found for found in documents_below(profile.root) if found not in copies):
         document = Document(profile.root, relative, RawCodec())
         try:
             snapshot = document.read()
@@ -177,9 +181,13 @@ def _cloud(root: Path) -> Iterator[Finding]:
         )
         yield Finding("cloud_folder", "warning", str(root), advice)
     for copy in cloud.conflict_copies(root):
-        yield Finding(
-            "conflict_copy", "warning", copy.relative, phrase("merge it into {document}", document=copy.document)
-        )
+        word, advice = "conflict_copy", phrase("merge it into {document}", document=copy.document)
+        if not cloud.is_readable(root, copy):
+            word = "unreadable_copy"
+            advice = phrase(
+                "a conflict copy that cannot be read, and so not merged; look at it, then move or delete it"
+            )
+        yield Finding(word, "warning", copy.relative, advice)
 
 
 def _erasures(profile: Profile) -> Iterator[Finding]:
