@@ -181,7 +181,7 @@ def merged(outcome: Merged) -> Card:
 def _copy(copy: TakenIn) -> str:
     path = one_line(copy.path)
     if not copy.merged:
-        return say("{path}: cannot be read; it lies where it was", path=path)
+        return say("{path}: cannot be read and lies where it was; look at it, then move or delete it", path=path)
     added = say("{path}: {number} added to {document}", path=path, number=copy.added, document=one_line(copy.document))
     return f"{added}, {say('{number} left out as erased', number=copy.withheld)}" if copy.withheld else added
 
