@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +12,7 @@ from persona_hooks.errors import PersonaError
 from persona_store import files
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 NAME: Final = "diagnostics.jsonl"
@@ -32,10 +34,14 @@ def flush(root: Path, notes: list[Note]) -> None:
 
     A disk that cannot take a note must not undo or hide what it is about, so refusals end here.
     """
-    if not notes:
+    taken: list[Note] = []
+    # One by one: other threads add to them and take from them meanwhile.
+    with contextlib.suppress(IndexError):
+        while True:
+            taken.append(notes.pop(0))
+    if not taken:
         return
-    lines = "".join(f"{json.dumps(asdict(note))}\n" for note in notes)
-    notes.clear()
+    lines = "".join(f"{json.dumps(asdict(note))}\n" for note in taken)
     with contextlib.suppress(OSError, PersonaError), files.open_directory(root, [], create=True) as directory:
         stamp = directory.stamp(NAME)
         if stamp is not None and stamp.size > MAX_BYTES:
@@ -43,26 +49,32 @@ def flush(root: Path, notes: list[Note]) -> None:
         directory.append(NAME, lines.encode())
 
 
-def _lines(directory: files.Directory, name: str) -> list[str]:
-    try:
-        return directory.read_head(name, 4 * MAX_BYTES).decode("utf-8", "replace").splitlines()
-    except FileNotFoundError:
-        return []
+def history(root: Path, names: Sequence[str] = (OLDER, NAME)) -> list[Note]:
+    """Return the remembered notes, oldest first; unreadable lines are passed over.
+
+    Raises:
+        RefusedError: One of these files is a link, or no regular file, or belongs to another account.
+        OSError: It could not be read.
+    """
+    lines = [line for name in names for line in _lines(root, name)]
+    return [note for line in lines if (note := _note(line)) is not None]
 
 
-def history(root: Path) -> list[Note]:
-    """Return the remembered notes, oldest first; unreadable lines are passed over."""
+def _lines(root: Path, name: str) -> list[str]:
     try:
         with files.open_directory(root, []) as directory:
-            lines = [line for name in (OLDER, NAME) for line in _lines(directory, name)]
+            return directory.read_head(name, 4 * MAX_BYTES).decode("utf-8", "replace").splitlines()
     except FileNotFoundError:
         return []
-    return [note for line in lines if (note := _note(line)) is not None]
 
 
 def _note(line: str) -> Note | None:
     try:
         value = json.loads(line)
-        return Note(str(value["at"]), str(value["word"]), str(value["path"]))
-    except (ValueError, KeyError, TypeError):
+        note = Note(str(value["at"]), str(value["word"]), str(value["path"]))
+        # Half a surrogate pair can be shown nowhere, but for those that stand for the bytes of a path.
+        f"{note.at}{note.word}".encode()
+        os.fsencode(note.path)
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
+    return note

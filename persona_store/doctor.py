@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from persona_hooks.errors import CorruptError, PersonaError, UnsupportedVersionError
 from persona_hooks.speech import phrase
-from persona_store import cloud, diagnostics, files, foreign_lock, holders, recovery
+from persona_store import cloud, diagnostics, files, foreign_lock, holders, native_lock, recovery
 from persona_store.document import Document
 from persona_store.layout import documents_below, files_below, quarantine_below, shown
 from persona_store.locks import LOCKS
@@ -48,17 +48,31 @@ def examine(profile: Profile) -> list[Finding]:
     root = profile.root
     if not os.path.isdir(root):  # noqa: PTH112 - by attribute, like the engine's own effects
         return []
-    with storage_errors(root):
-        findings = [
-            *_modes(root),
-            *_documents(profile),
-            *_leftovers(root),
-            *_holders(root),
-            *_cloud(root),
-            *_erasures(profile),
-            *_history(root),
-        ]
+    parts = (
+        _modes(root),
+        _documents(profile),
+        _leftovers(root),
+        _holders(root),
+        _cloud(root),
+        _erasures(profile),
+        _history(root),
+    )
+    # Several parts come upon the same folder that does not open.
+    findings = dict.fromkeys(found for part in parts for found in _through(root, part))
     return [replace(found, path=shown(found.path), advice=_printable(found.advice)) for found in findings]
+
+
+def _through(root: Path, part: Iterator[Finding], relative: str = "") -> Iterator[Finding]:
+    """Yield what one part of the examination finds, and at last what ended it, so that it ends no other part."""
+    try:
+        with storage_errors(root / relative):
+            yield from part
+    except PersonaError as error:
+        yield _refused(root, error)
+
+
+def _refused(root: Path, error: PersonaError) -> Finding:
+    return Finding(error.reason, "error", _short(root, root / str(error.details.get("path", ""))), error.message)
 
 
 def _printable(advice: str) -> str:
@@ -70,29 +84,34 @@ def _printable(advice: str) -> str:
 
 
 def _modes(root: Path) -> Iterator[Finding]:
-    for directory, _, names in os.walk(root):
-        for path in (root / directory, *(root / directory / name for name in names)):
-            try:
-                status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute
-            except FileNotFoundError:
-                continue  # a writer renamed it since it was listed
-            if stat.S_ISLNK(status.st_mode):
-                yield Finding(
-                    "link", "error", _short(root, path), phrase("a link is never followed here; put the file itself")
-                )
-            elif stat.S_IMODE(status.st_mode) & 0o077:
-                yield Finding(
-                    "readable_by_others", "warning", _short(root, path), f"chmod go= {shlex.quote(str(path))}"
-                )
+    yield from _through(root, _mode(root, root))
+    for directory, folders, names in os.walk(root):
+        for name in (*folders, *names):
+            path = root / directory / name
+            yield from _through(root, _mode(root, path), _short(root, path))
+
+
+def _mode(root: Path, path: Path) -> Iterator[Finding]:
+    try:
+        status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute
+    except FileNotFoundError:
+        return  # a writer renamed it since it was listed
+    if stat.S_ISLNK(status.st_mode):
+        advice = phrase("a link is never followed here; put the file itself")
+        yield Finding("link", "error", _short(root, path), advice)
+        return
+    if not stat.S_ISDIR(status.st_mode):
+        files.require_regular(path, status)
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        yield Finding("readable_by_others", "warning", _short(root, path), f"chmod go= {shlex.quote(str(path))}")
 
 
 def _documents(profile: Profile) -> Iterator[Finding]:
     copies = {copy.relative for copy in cloud.conflict_copies(profile.root)}
     for relative in (found for found in documents_below(profile.root) if found not in copies):
-        document = Document(profile.root, relative, RawCodec())
         try:
-            snapshot = document.read()
-            older = _older(document, snapshot)
+            with storage_errors(profile.root / relative):
+                yield from _document(Document(profile.root, relative, RawCodec()))
         except UnsupportedVersionError:
             yield Finding(
                 "newer_version", "warning", relative, phrase("a newer release wrote it; upgrade to change it")
@@ -105,19 +124,21 @@ def _documents(profile: Profile) -> Iterator[Finding]:
             yield Finding("corrupt", "error", relative, advice)
         except PersonaError as error:
             yield Finding(error.reason, "error", relative, error.message)
-        else:
-            yield from older
-            yield from _readable(document, snapshot)
+
+
+def _document(document: Document[dict[str, JsonValue]]) -> Iterator[Finding]:
+    snapshot = document.read()
+    yield from _older(document, snapshot)
+    yield from _readable(document, snapshot)
 
 
 def _older(document: Document[dict[str, JsonValue]], snapshot: Snapshot[dict[str, JsonValue]]) -> list[Finding]:
-    with storage_errors(document.path):
-        directory = document.open()
-        with directory or contextlib.nullcontext():
-            if directory is None or not recovery.is_older_than_previous(document, directory, snapshot):
-                return []
-            if not document.is_current(directory, snapshot):
-                return []  # both were replaced meanwhile
+    directory = document.open()
+    with directory or contextlib.nullcontext():
+        if directory is None or not recovery.is_older_than_previous(document, directory, snapshot):
+            return []
+        if not document.is_current(directory, snapshot):
+            return []  # both were replaced meanwhile
     advice = phrase(
         "older than its own .bak, and so it is read but not changed; move {name} away to go on from the newer one, or "
         "{backup} to keep this one",
@@ -147,21 +168,32 @@ def _leftovers(root: Path) -> Iterator[Finding]:
             "quarantined", "note", relative, phrase("a damaged version kept aside; remove it when nothing is missed")
         )
     for relative in files_below(root):
-        if ".malformed." in relative and relative.startswith(LOCKS):
+        if ".malformed." in relative and relative.startswith(f"{LOCKS}/"):
             yield Finding("malformed_lock", "note", relative, phrase("left by a power loss; remove it"))
 
 
 def _holders(root: Path) -> Iterator[Finding]:
     me = holders.this_process()
     for relative in files_below(root):
-        if not relative.startswith(f"{LOCKS}/") or ".malformed." in relative:
-            continue
-        verdict, holder = holders.judge(_head(root, relative), me, held_here=False)
-        if verdict == "foreign":
-            advice = phrase(
-                "held by {holder}; delete {path} once nobody uses the profile", holder=holder, path=root / relative
-            )
-            yield Finding("foreign_lock", "error", relative, advice)
+        if relative.startswith(f"{LOCKS}/") and ".malformed." not in relative:
+            yield from _through(root, _holder(root, relative, me), relative)
+
+
+def _holder(root: Path, relative: str, me: holders.Holder) -> Iterator[Finding]:
+    try:
+        status = os.stat(root / relative, follow_symlinks=False)  # noqa: PTH116 - by attribute
+    except FileNotFoundError:
+        return  # it went since it was listed
+    refusal = native_lock.unsafe(root / relative, status)
+    if refusal is not None:
+        yield Finding(refusal.reason, "error", relative, refusal.message)
+        return
+    verdict, holder = holders.judge(_head(root, relative), me, held_here=False)
+    if verdict == "foreign":
+        advice = phrase(
+            "held by {holder}; delete {path} once nobody uses the profile", holder=holder, path=root / relative
+        )
+        yield Finding("foreign_lock", "error", relative, advice)
 
 
 def _head(root: Path, relative: str) -> bytes:
@@ -206,7 +238,14 @@ def _erasures(profile: Profile) -> Iterator[Finding]:
 
 
 def _history(root: Path) -> Iterator[Finding]:
-    for note in diagnostics.history(root)[-20:]:
+    notes: list[diagnostics.Note] = []
+    for name in (diagnostics.OLDER, diagnostics.NAME):
+        try:
+            with storage_errors(root / name):
+                notes += diagnostics.history(root, (name,))
+        except PersonaError as error:
+            yield _refused(root, error)
+    for note in notes[-20:]:
         yield Finding(f"history_{note.word}", "note", note.path, _told(note))
 
 

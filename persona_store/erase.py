@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from persona_hooks.errors import CorruptError, InvalidError, UnsupportedVersionError
+from persona_hooks.errors import CorruptError, InvalidError, RefusedError, UnsupportedVersionError
 from persona_hooks.speech import phrase
 from persona_store import commit, copies, files
 from persona_store.document import Document, check_relative
@@ -207,7 +207,6 @@ def _erase_document(
     swept: _Swept,
     terms: tuple[Callable[[], None] | None, float],
 ) -> None:
-    document = Document(profile.root, relative, RawCodec())
     check, timeout = terms
     gone = 0
 
@@ -218,12 +217,16 @@ def _erase_document(
         return kept
 
     try:
+        document = Document(profile.root, relative, RawCodec())
         if document.family != "memory":
             profile.update(document, mutate, check=check, timeout=timeout)
         else:
             with profile.transaction(check, timeout) as transaction:
                 transaction.update(document, mutate)
-    except (CorruptError, UnsupportedVersionError):
+    except (CorruptError, UnsupportedVersionError, RefusedError) as error:
+        # What we did not put there keeps no other document from being swept; an owner's refusal is another matter.
+        if isinstance(error, RefusedError) and error.reason not in {"not_regular", "foreign_account", "invalid"}:
+            raise
         swept.unread.append(relative)
         return
     swept.rows += gone

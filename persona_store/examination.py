@@ -1,4 +1,4 @@
-"""What is wrong with a text, whoever wrote it: one pass over all rules, remembered by hash and rules version.
+"""What is wrong with a text, whoever wrote it: one pass over all rules, remembered by hash.
 
 The result holds rules and offsets and never a piece of the text, so it may be cached, logged and sent.
 """
@@ -52,14 +52,15 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-_cache: OrderedDict[tuple[int, str], Examination] = OrderedDict()
+# Ordered, since that gives its oldest up in one step: other threads add to it meanwhile.
+_cache: OrderedDict[str, Examination] = OrderedDict()
 
 
 def examine(text: str) -> Examination:
-    """Return what the rules of this version find in a text, from the cache where it was seen before."""
+    """Return what the rules find in a text, from the cache where it was seen before."""
     if len(text) > MAX_CHARACTERS:
         return Examination(Finding("size.characters", MAX_CHARACTERS), None)
-    key = (RULES_VERSION, digest(text))
+    key = digest(text)
     known = _cache.get(key)
     if known is None:
         known = _cache[key] = examine_anew(text)

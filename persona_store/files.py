@@ -1,8 +1,9 @@
-"""Every effect on the file system that safekeeping causes, and nothing else.
+"""Most of the effects on the file system that safekeeping causes.
 
-All calls go through ``os.<name>`` by attribute, so that a test can put a fault, a kill or a recorder in front of
-the very code that ships. Names below a profile's root are resolved one directory at a time through descriptors,
-without following links; only the root itself may be reached through a link, since people do place it elsewhere.
+All of them, here and elsewhere, go through ``os.<name>`` by attribute, so that a test can put a fault, a kill or a
+recorder in front of the very code that ships. Names below a profile's root are resolved one directory at a time
+through descriptors, without following links; only the root itself may be reached through a link, since people do
+place it elsewhere.
 What one platform lacks is replaced here and nowhere else.
 """
 
@@ -180,10 +181,7 @@ class Directory:
                     return first == second
 
     def _require_regular(self, status: os.stat_result, name: str) -> None:
-        if not stat.S_ISREG(status.st_mode):
-            raise _unsafe(self.path / name, phrase("is a link or no regular file"))
-        if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
-            raise _unsafe(self.path / name, phrase("belongs to another account"), reason="foreign_account")
+        require_regular(self.path / name, status)
 
     def _open_existing(self, name: str) -> int:
         try:
@@ -270,6 +268,18 @@ class Directory:
         """Make names given, replaced and removed in this directory durable."""
         if self._fd is not None:
             sync_descriptor(self._fd)
+
+
+def require_regular(path: Path, status: os.stat_result) -> None:
+    """Refuse what is no file of ours, going by what the file system says of it.
+
+    Raises:
+        RefusedError: It is a link, or no regular file, or belongs to another account.
+    """
+    if not stat.S_ISREG(status.st_mode):
+        raise _unsafe(path, phrase("is a link or no regular file"))
+    if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+        raise _unsafe(path, phrase("belongs to another account"), reason="foreign_account")
 
 
 def temporary_name(base: str, label: str = "tmp") -> str:

@@ -6,11 +6,12 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import UNCHANGED, CapacityError, ConflictError, CorruptError, InvalidError
 from persona_hooks.speech import phrase
 from persona_store import commit, files
+from persona_store.jsontext import refuse_constant
 from persona_store.locks import DEFAULT_TIMEOUT, LockName, Locks, Rank
 from persona_store.oserrors import storage_errors
 
@@ -30,11 +31,6 @@ class JsonSnapshot:
 
     values: dict[str, JsonValue]
     data: bytes
-
-    @property
-    def fingerprint(self) -> str:
-        """SHA-256 of the exact bytes, in hex."""
-        return hashlib.sha256(self.data).hexdigest()
 
 
 class JsonFile:
@@ -71,7 +67,7 @@ class JsonFile:
 
     def _parse(self, data: bytes) -> dict[str, JsonValue]:
         try:
-            values: JsonValue = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
+            values: JsonValue = json.loads(data.decode("utf-8"), parse_constant=refuse_constant)
         except json.JSONDecodeError as error:
             raise self._corrupt("not_json", line=error.lineno, column=error.colno) from None
         except (ValueError, RecursionError):
@@ -165,7 +161,3 @@ class JsonFile:
                 limit=f"{MAX_BYTES} bytes",
             )
         return data
-
-
-def _refuse_constant(_name: str) -> NoReturn:
-    raise ValueError("not a JSON number")

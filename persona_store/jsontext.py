@@ -28,8 +28,8 @@ MAX_SEQUENCE: Final = 2**53 - 1
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 
 _HEAD: Final = re.compile(
-    rb'\{\n  "version": (-?\d+),\n  "updatedAt": "([^"\\\x00-\x1f]{1,64})",\n  "sequence": (\d{1,16}),\n'
-    rb'  "entries": \['
+    rb'\{\n  "version": (0|[1-9]\d{0,15}),\n  "updatedAt": "([^"\\\x00-\x1f]{1,64})",\n'
+    rb'  "sequence": (0|[1-9]\d{0,15}),\n  "entries": \['
 )
 _BETWEEN: Final = b",\n    "
 _ROW_START: Final = _BETWEEN + b"{"
@@ -88,6 +88,8 @@ def _split_canonical(data: bytes, known: Container[bytes]) -> Envelope | None:
 def _is_object(row: bytes) -> bool:
     from pydantic_core import from_json  # noqa: PLC0415 - reading an empty profile needs no parser
 
+    if not row.endswith(b"}"):
+        return False  # the parser would step over white space, which is no part of the row
     try:
         return isinstance(from_json(row, allow_inf_nan=False, cache_strings="keys"), dict)
     except ValueError:
@@ -158,11 +160,12 @@ def is_date(text: str) -> bool:
     return True
 
 
-def _refuse_constant(_name: str) -> NoReturn:
+def refuse_constant(_name: str) -> NoReturn:
+    """Refuse ``NaN`` and ``Infinity``, for the ``parse_constant`` of Python's own parser."""
     raise ValueError("not a JSON number")
 
 
-_decode: Final = json.JSONDecoder(parse_constant=_refuse_constant).raw_decode
+_decode: Final = json.JSONDecoder(parse_constant=refuse_constant).raw_decode
 
 
 def _members(text: str) -> Iterator[tuple[str, JsonValue | list[bytes]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from typing import TYPE_CHECKING, Final
 
 from persona_store.oserrors import storage_error
@@ -29,24 +30,29 @@ def family_of(relative: str) -> str:
 
 
 def files_below(root: Path) -> Iterator[str]:
-    """Yield every regular file below a root as a path with forward slashes, sorted; links are passed over.
+    """Yield every regular file below a root as a path with forward slashes, sorted; links and all else are passed over.
 
     A missing root has none.
 
     Raises:
-        StorageError: A directory could not be looked into, so that files may be missing from the list.
+        StorageError: A directory or a name in it could not be looked at, so that files may be missing from the list.
     """
 
     def fail(error: OSError) -> None:
-        # A directory that has just gone holds nothing; one that does not open may.
+        # What has just gone holds nothing; what cannot be looked at may.
         if not isinstance(error, FileNotFoundError):
-            raise storage_error(root, error) from error
+            raise storage_error(root / (error.filename or ""), error) from error
 
     for directory, names, found in os.walk(root, onerror=fail):
         names.sort()
         for name in sorted(found):
             path = os.path.join(directory, name)  # noqa: PTH118 - os.walk speaks strings
-            if not os.path.islink(path):  # noqa: PTH114
+            try:
+                status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute, for the fault shim
+            except OSError as error:
+                fail(error)
+                continue
+            if stat.S_ISREG(status.st_mode):
                 yield os.path.relpath(path, root).replace(os.sep, "/")
 
 

@@ -111,7 +111,7 @@ class NativeLock:
             self._descriptor = descriptor = os.open(self.path, _OPEN, files.FILE_MODE)
         except OSError as error:
             if error.errno in _NO_FILE:
-                raise self._unsafe() from None
+                raise _no_lock_file(self.path) from None
             raise
         self._process = os.getpid()
         _opened[id(self)] = ref(self)
@@ -142,20 +142,42 @@ class NativeLock:
     def _is_there(self, descriptor: int) -> bool:
         """Return whether the locked file still has its name; somebody may have removed it before it was locked."""
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-            raise self._unsafe()
+        refusal = unsafe(self.path, status)
+        if refusal is not None:
+            raise refusal
         if stat.S_IMODE(status.st_mode) != files.FILE_MODE and hasattr(os, "fchmod") and status.st_uid == os.geteuid():
             # A mask of the process's own may have left it closed to its owner, or open to others.
             with contextlib.suppress(OSError):
                 os.fchmod(descriptor, files.FILE_MODE)
         return status.st_nlink == 1
 
-    def _unsafe(self) -> RefusedError:
-        return RefusedError(
-            phrase("{path} is no ordinary lock file; it was left untouched", path=self.path),
-            reason="unsafe_lock",
-            path=str(self.path),
+
+def unsafe(path: Path, status: os.stat_result) -> RefusedError | None:
+    """Return why a file is not used as a lock; None for one that is.
+
+    Holders are written into it, which would spoil whatever else it is. And it cannot be replaced by a fresh one under
+    the lock: whoever waits for the old one tells by its having no name left that it was replaced.
+    """
+    if not stat.S_ISREG(status.st_mode):
+        return _no_lock_file(path)
+    if status.st_nlink > 1:
+        return _refusal(
+            path,
+            phrase(
+                "{path} has other names, as copying by hard links gives it, so it was left untouched; delete it once "
+                "nobody uses the profile: it is a lock and holds no memory",
+                path=path,
+            ),
         )
+    return None
+
+
+def _no_lock_file(path: Path) -> RefusedError:
+    return _refusal(path, phrase("{path} is no ordinary lock file; it was left untouched", path=path))
+
+
+def _refusal(path: Path, message: str) -> RefusedError:
+    return RefusedError(message, reason="unsafe_lock", path=str(path))
 
 
 _opened: Final[dict[int, ref[NativeLock]]] = {}

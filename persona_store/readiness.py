@@ -15,9 +15,9 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from persona_hooks.errors import CorruptError, PersonaError, RefusedError, StorageError, UnsupportedVersionError
+from persona_hooks.errors import CorruptError, PersonaError, StorageError, UnsupportedVersionError
 from persona_hooks.speech import phrase
-from persona_store import files, holders, recovery
+from persona_store import files, holders, native_lock, recovery
 from persona_store.layout import shown
 from persona_store.locks import DYING, LOCKS, POLL, LockName, Rank
 from persona_store.oserrors import storage_errors
@@ -239,9 +239,8 @@ def _ask(path: Path) -> _Lock:
     with storage_errors(path):
         try:
             status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - as above
-            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-                message = phrase("{path} is no ordinary lock file", path=path)
-                raise RefusedError(message, reason="unsafe_lock", path=str(path))
+            if (refusal := native_lock.unsafe(path, status)) is not None:
+                raise refusal
             descriptor = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0))
         except FileNotFoundError:
             return _Lock(free=True)

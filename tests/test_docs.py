@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,9 +25,10 @@ from persona_hooks.policies import POLICIES, Policy
 from persona_hooks.ports import Capabilities, Host
 from persona_hooks.runner import OVERRUNS, PENDING
 from persona_hooks.specs import HookSpecs
+from persona_host.adapters.mcp import kept
 from persona_host.headless import headless_runtime
 from persona_mind.migration.manifest import Manifest
-from persona_store import backup, diagnostics
+from persona_store import backup, diagnostics, restoration
 from persona_store.standing_lock import StandingLock
 from persona_store.transaction import Profile
 from tests.support.crash import documents
@@ -210,6 +213,12 @@ def _mishaps(agent_dir: Path, home: Path) -> None:
     StandingLock(root, "backlog/app.json.reminders").take()
     documents.add(agent_dir, "a", "memory/ltm/Bob.json")
     _cut_off("rename", lambda: documents.add(agent_dir, "b", "memory/ltm/Bob.json"))
+    keeping = kept.keeping(agent_dir / "persona-host", 1, "http://127.0.0.1:1", "token")
+    _cut_off("replace", lambda: ExitStack().enter_context(keeping))
+    saved = backup.backup(Profile(root, lambda: MOMENT), home / "saved")
+    (root / "profile.key").write_bytes(b"torn")
+    restoration.restore(Profile(root, lambda: MOMENT), saved, lambda _: None)
+    shutil.rmtree(root / "backups")
     (root / "backups").mkdir()
     _cut_off("rename", lambda: backup.backup(Profile(root, lambda: MOMENT), root / "backups/daily-2026-03-02"))
     _cut_off("link", lambda: logfile.create(agent_dir / "persona-host/sessions/app/s.jsonl", b"{}\n"))

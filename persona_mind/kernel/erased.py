@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from persona_hooks.errors import RefusedError
 from persona_hooks.speech import phrase
-from persona_mind.kernel.identity import Key, key, normal_text, semantic
+from persona_mind.kernel.identity import Key, folded_text, key, normal_text, semantic
 from persona_mind.kernel.kinds import KINDS
 from persona_store.jsontext import decode_row
 from persona_store.tombstones import LONG_ENOUGH, Tombstones
@@ -14,8 +14,9 @@ from persona_store.tombstones import LONG_ENOUGH, Tombstones
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from persona_store.document import Row
+    from persona_store.document import Row, Rows
     from persona_store.jsontext import JsonValue
+    from persona_store.tombstones import Tombstone
     from persona_store.transaction import Profile, Transaction
 
 T = TypeVar("T")
@@ -34,6 +35,15 @@ class Erased:
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
         self._tombstones = Tombstones(profile)
+
+    @property
+    def standing(self) -> Rows[Tombstone]:
+        """All tombstones by now; what was judged by these is judged anew once they are others.
+
+        Raises:
+            PersonaError: They cannot be read.
+        """
+        return self._tombstones.document.read().rows
 
     def stands(self, text: str, tags: Iterable[str] = (), beside: Iterable[str | None] = ()) -> bool:
         """Return whether this text was erased, with these tags or without any, or one that comes along with it.
@@ -86,12 +96,14 @@ class Erased:
 
         Raises:
             RefusedError: It is; its reason is ``erasing``.
-            CorruptError: The note of what is being erased cannot be read.
+            CorruptError, UnsupportedVersionError: The note of what is being erased cannot be read.
         """
-        from persona_mind.kernel.unfinished import Plan  # noqa: PLC0415 - few insist
+        from persona_mind.kernel.unfinished import UnfinishedErasures  # noqa: PLC0415 - few insist
 
-        said = {normal_text(one) for one in (text, *beside) if one}
-        if any(normal_text(going) in said for begun in Plan(self._profile).begun() for going in begun.texts):
+        said = {folded_text(one) for one in (text, *beside) if one}
+        if any(
+            folded_text(going) in said for begun in UnfinishedErasures(self._profile).begun() for going in begun.texts
+        ):
             raise RefusedError(
                 phrase("This is still being erased. Erase it once more, which finishes that; then say it again."),
                 reason="erasing",
@@ -102,13 +114,18 @@ class Erased:
         self, transaction: Transaction, text: str, tags: Iterable[str] = (), beside: Iterable[str | None] = ()
     ) -> bool:
         """Let a text come in again, since its person insists; return whether it had been erased."""
-        stones = dict.fromkeys(_all_stones(text, list(tags), beside))
-        return bool([stone for stone in stones if self._tombstones.lift(transaction, stone)])
+        every = dict.fromkeys(_all_stones(text, list(tags), beside))
+        return bool([one for one in every if self._tombstones.lift(transaction, one)])
 
 
 def stone(text: str) -> str:
-    """Return what the tombstone of a text is made of, whatever its kind and its tags were."""
+    """Return what the tombstone of a text as it is spelled is made of, whatever its kind and its tags were."""
     return semantic(key(KINDS[-1], text, ()))
+
+
+def stones(text: str) -> tuple[str, ...]:
+    """Return what the tombstones of a text are made of: its own, and that of all its spellings where it is another."""
+    return stone(text), *_folded(normal_text(text))
 
 
 def stone_of_id(handle: str) -> str:
@@ -157,3 +174,11 @@ def _stones(text: str, tags: Iterable[str]) -> Iterator[str]:
     for kind in (*KINDS, BACKLOG):
         for kept in {plain.tags, ()}:
             yield semantic(Key(kind, plain.text, kept))
+    yield from _folded(plain.text)
+
+
+def _folded(plain: str) -> Iterator[str]:
+    """Yield what the tombstone of all spellings of a normalised text is made of, where that is another one."""
+    folded = folded_text(plain)
+    if folded != plain:
+        yield semantic(Key(KINDS[-1], folded, ()))

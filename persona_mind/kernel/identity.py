@@ -42,6 +42,15 @@ def normal_text(text: str) -> str:
     return _SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip(" ").lower()
 
 
+def folded_text(text: str) -> str:
+    """Return ``text`` as its spellings agree: where capitals write ß as SS, and wherever else lower case keeps two.
+
+    An identity does not count by this, since ids of existing profiles do not. An erasure means every spelling.
+    """
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    return " ".join(_SPACE.sub(" ", folded).split())
+
+
 def normal_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Return ``tags`` as they count in an identity: NFC, trimmed, lower case, none empty, none twice, sorted."""
     plain = {_EDGES.sub("", unicodedata.normalize("NFC", tag)).lower() for tag in tags} - {""}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from persona_hooks.errors import CorruptError
+from persona_hooks.errors import UNCHANGED, CorruptError, UnsupportedVersionError
 from persona_hooks.speech import phrase
 from persona_store import commit, files, syncfiles
 from persona_store.oserrors import storage_errors
@@ -47,7 +47,7 @@ class Begun(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class UnfinishedErasures:
     """The erasures of one profile that have begun. Making this and asking it create nothing on disk."""
 
     profile: Profile
@@ -56,7 +56,8 @@ class Plan:
         """Return them, the oldest first.
 
         Raises:
-            CorruptError: The file cannot be read.
+            UnsupportedVersionError: A newer release wrote the file.
+            CorruptError: It cannot be read.
         """
         with storage_errors(self.profile.root / FILE):
             try:
@@ -64,19 +65,33 @@ class Plan:
                     data = directory.read_head(FILE, _MAX_BYTES)
             except FileNotFoundError:
                 return []
+        # The words that are just going are not to stay in a cache of the parser's.
+        plans = TypeAdapter(list[Begun], config=ConfigDict(cache_strings="keys"))
         try:
-            # The words that are just going are not to stay in a cache of the parser's.
-            plans = TypeAdapter(list[Begun], config=ConfigDict(cache_strings="keys"))
             return plans.validate_json(base64.b85decode(data))
-        except (ValueError, ValidationError):
-            raise CorruptError(
+        except ValueError as error:
+            raise self._unreadable(newer=isinstance(error, ValidationError) and _is_json(error)) from None
+
+    def _unreadable(self, *, newer: bool) -> CorruptError | UnsupportedVersionError:
+        path = self.profile.root / FILE
+        if newer:
+            return UnsupportedVersionError(
                 phrase(
-                    "{root} cannot be read, so an interrupted erasure cannot be finished. Remove it and erase again.",
-                    root=self.profile.root / FILE,
+                    "{path} was written by a newer release, which has not finished an erasure; {unchanged}. Upgrade to "
+                    "erase, and leave that file: it alone knows what is still to go.",
+                    path=path,
+                    unchanged=UNCHANGED,
                 ),
-                reason="erasing_plan",
-                path=os.fspath(self.profile.root / FILE),
-            ) from None
+                path=os.fspath(path),
+            )
+        return CorruptError(
+            phrase(
+                "{root} cannot be read, so an interrupted erasure cannot be finished. Remove it and erase again.",
+                root=path,
+            ),
+            reason="erasing_plan",
+            path=os.fspath(path),
+        )
 
     def add(self, transaction: Transaction, new: Begun) -> None:
         """Write down that an erasure begins; durable when this returns."""
@@ -101,3 +116,8 @@ class Plan:
             commit.sweep(directory, FILE)
             directory.unlink(FILE)
             directory.sync()
+
+
+def _is_json(error: ValidationError) -> bool:
+    """Return whether what did not fit was whole: the file is replaced in one step, so nothing else is half of it."""
+    return all(one["type"] != "json_invalid" for one in error.errors(include_input=False, include_url=False))

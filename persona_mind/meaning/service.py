@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from persona_hooks.errors import CorruptError, NotFoundError, PersonaError
 from persona_hooks.speech import phrase, say, thousands, worded
 from persona_mind.kernel.compared import VECTORS
-from persona_mind.kernel.erased import stone
+from persona_mind.kernel.erased import stones
 from persona_mind.meaning.files import LIMITS, VectorFiles
 from persona_mind.meaning.worker import Worker
 from persona_mind.recall.pool import Patience, key_of
@@ -325,7 +325,7 @@ class Meaning:
 
     def _stands(self, reading: Reading) -> bool:
         """Return whether a text was not erased while it was being read."""
-        return self._stones is None or not self._stones.stands(stone(reading.said))
+        return self._stones is None or not self._stones.any_stands(stones(reading.said))
 
     def _report(self) -> None:
         waiting = sum(pool.waiting for pool in self._pools.values())

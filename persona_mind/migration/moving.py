@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from persona_hooks.errors import BusyError, ConflictError, CorruptError, PersonaError, StorageError
+from persona_hooks.errors import BusyError, ConflictError, CorruptError, PersonaError
 from persona_hooks.speech import phrase
 from persona_mind.backlog.merge import Merge as ItemMerge
 from persona_mind.backlog.model import Item
@@ -19,8 +19,9 @@ from persona_mind.facts.model import Fact, LongFact, WorkingFact
 from persona_mind.kernel.erased import Erased
 from persona_mind.kernel.identity import content_id
 from persona_mind.kernel.rowfields import UNKNOWN_ORIGIN
-from persona_mind.migration.manifest import Manifest, stamp_of
+from persona_mind.migration.manifest import Manifest, came_in, place_of, stamp_of, with_contents
 from persona_store.document import Document
+from persona_store.layout import PREVIOUS
 from persona_store.oserrors import storage_errors
 from persona_store.rows import ModelCodec
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from persona_mind.facts.service import Facts
     from persona_mind.kernel.access import Permit
     from persona_mind.migration.layouts import Kind, Source
-    from persona_mind.migration.manifest import Stamp
+    from persona_mind.migration.manifest import Place, Stamp
     from persona_store.document import Row
     from persona_store.rows import Snapshot
 
@@ -80,35 +81,39 @@ class Mover:
         self._erased = Erased(self._profile)
         self._manifest = Manifest(self._profile)
 
-    def due(self, sources: Iterable[Source]) -> list[tuple[Source, Stamp | StorageError]]:
+    def due(self, sources: Iterable[Source]) -> list[tuple[Source, Stamp | PersonaError]]:
         """Return the files that have to be read, each with its stamp. Reads only.
 
-        One that the disk would not tell about is among them with the error: it may have come in before, and what was
+        One that the disk does not tell about is among them with the error: it may have come in before, and what was
         forgotten since must not come back.
 
         Raises:
             PersonaError: The manifest cannot be read.
         """
         known = self._manifest.known()
-        found: list[tuple[Source, Stamp | StorageError]] = []
+        found: list[tuple[Source, Stamp | PersonaError]] = []
         for source in sources:
             try:
                 stamp = self._unknown(source, known)
-            except StorageError as error:
+            except PersonaError as error:
                 found.append((source, error))
                 continue
             if stamp is not None:
                 found.append((source, stamp))
         return found
 
-    def _unknown(self, source: Source, known: Mapping[str, Stamp]) -> Stamp | None:
+    def _unknown(self, source: Source, known: Mapping[Place, list[Stamp]]) -> Stamp | None:
         """Return the stamp of a file that is there and has not come in, or whose destination is gone since."""
         destination = self._profile.root / source.destination
         with storage_errors(source.path):
             stamp = stamp_of(source, os.fspath(destination))
-            if stamp is None or (known.get(stamp["id"]) == stamp and destination.is_file()):
+            if stamp is None:
                 return None
-            return stamp
+            # A document whose file is gone is served from its previous version.
+            there = destination.is_file() or destination.with_name(f"{destination.name}{PREVIOUS}").is_file()
+            if there and came_in(source, stamp, known.get(place_of(stamp), ())):
+                return None
+            return with_contents(source, stamp)
 
     def move(self, sources: Callable[[], Iterable[Source]], permit: Permit) -> Moved:
         """Bring in what is due; a file that fails stops no other one.
@@ -127,7 +132,7 @@ class Mover:
         moved.again = len(due) > MAX_FILES
         try:
             for source, stamp in due[:MAX_FILES]:
-                if isinstance(stamp, StorageError):
+                if isinstance(stamp, PersonaError):
                     moved.scanned += 1
                     moved.warnings.append(_told(source, stamp.message))
                 elif self._one(source, moved, permit):

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from persona_mind.kernel.kinds import Kind
     from persona_mind.kernel.scope import Scope
     from persona_store.admission import Admitted
+    from persona_store.document import Rows
+    from persona_store.tombstones import Tombstone
 
 _TRIES: Final = 4
 _KEPT: Final = 8
@@ -60,12 +62,19 @@ class Done(NamedTuple):
 
 @dataclass(slots=True)
 class _Replayed:
-    """A session's history as it was last replayed, and what each persona sees of it."""
+    """A session's history as it was last replayed, and what each persona sees of it as long as nobody erases."""
 
     every: list[str]
     branch: list[str]
     history: History
+    stones: Rows[Tombstone] | None = None
     views: dict[str, View] = field(default_factory=dict)
+
+    def seen_by(self, stones: Rows[Tombstone] | None) -> dict[str, View]:
+        """Return the views for what is erased by now: another process may have erased what stands in one."""
+        if stones != self.stones:
+            self.stones, self.views = stones, {}
+        return self.views
 
 
 class Notes:
@@ -79,7 +88,7 @@ class Notes:
         """Return the owner's notes on the active branch. Reads only.
 
         Raises:
-            CapacityError, UnsupportedVersionError, CorruptError: As ``history.replay``.
+            CapacityError, UnsupportedVersionError, CorruptError: As ``history.replay``, and as ``Erased.stands``.
         """
         branch = [entry.id for entry in session.journal.branch(TYPE)]
         if not branch:
@@ -88,9 +97,11 @@ class Notes:
         if replayed is None or replayed.branch != branch:
             # Only now, since a foreign host sends every entry of every branch for it.
             replayed, _ = self._read(session)
-        view = replayed.views.get(scope.segment)
+        # Read before the notes are judged: what is erased between the two is judged again at the next look.
+        views = replayed.seen_by(None if self._erased is None else self._erased.standing)
+        view = views.get(scope.segment)
         if view is None:
-            view = replayed.views[scope.segment] = View(self._shown(_of(scope, replayed.history)))
+            view = views[scope.segment] = View(self._shown(_of(scope, replayed.history)))
         return view
 
     def read(self, session: Session, scope: Scope, handle: str) -> Note:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class View:
-    """The notes that one owner sees; kept while the branch has no new event.
+    """The notes that one owner sees; kept while the branch has no new event and nothing is erased.
 
     Attributes:
         notes: Oldest first.

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from persona_store.oserrors import storage_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 LOGS: Final = "persona-host/sessions"
 """Where the logs of sessions are, below the agent directory; those of Claude Code's bear its own session ids."""
 PREFIX: Final = "claude-"
-MOST: Final = 2_000
-"""Sessions that are looked for."""
 
 
 def claude_transcripts(agent_dir: Path, home: Path, environ: Mapping[str, str]) -> list[Path]:
@@ -29,8 +26,16 @@ def claude_transcripts(agent_dir: Path, home: Path, environ: Mapping[str, str]) 
     logs = agent_dir / LOGS
     projects = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
     with storage_errors(logs):
-        ids = [log.stem.removeprefix(PREFIX) for log in islice(logs.glob(f"*/{PREFIX}*.jsonl"), MOST)]
+        ids = {log.stem.removeprefix(PREFIX) for log in _logs(logs) if log.name.startswith(PREFIX)}
     with storage_errors(projects):
-        # An id is a file's name that we made, and so holds nothing that a pattern would take for more than a letter.
-        found = [path for session_id in ids for path in projects.glob(f"*/{session_id}.jsonl") if path.is_file()]
-    return sorted(found)
+        return [path for path in _logs(projects) if path.stem in ids and path.is_file()]
+
+
+def _logs(folder: Path) -> Iterator[Path]:
+    """Yield the logs in the folders of a folder, sorted; one that is missing has none.
+
+    Not by a pattern: that passes over folders that do not open. Links are followed, as Claude Code follows them.
+    """
+    for project in sorted(folder.iterdir()) if folder.exists() else ():
+        if project.is_dir():
+            yield from sorted(path for path in project.iterdir() if path.suffix == ".jsonl")

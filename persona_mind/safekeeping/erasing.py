@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from persona_hooks.errors import UNCHANGED, RefusedError
 from persona_hooks.speech import phrase
-from persona_mind.kernel.erased import stone, stone_of_id, stone_of_row
-from persona_mind.kernel.unfinished import Begun, Plan
+from persona_mind.kernel.erased import stone_of_id, stone_of_row, stones
+from persona_mind.kernel.unfinished import Begun, UnfinishedErasures
 from persona_mind.safekeeping.naming import holding, says_the_same
 from persona_store.oserrors import partly
 from persona_store.rows import RawCodec
@@ -102,7 +102,7 @@ class Erasing:
             begun = self._planned(named, everywhere=everywhere)
             Tombstones(self.profile).add(transaction, begun.keys, instant(self.profile.now()))
             with partly():
-                Plan(self.profile).add(transaction, begun)
+                UnfinishedErasures(self.profile).add(transaction, begun)
         return begun
 
     def _planned(self, named: Named, *, everywhere: bool) -> Begun:
@@ -116,7 +116,7 @@ class Erasing:
             raise _contained(others)
         texts = dict.fromkeys((*named.texts, *(row.text for row in found if words.in_value(row.text))))
         ids = dict.fromkeys((*sorted(named.ids), *(row.id for row in found if row.id)))
-        keys = {stone(text) for text in (*texts, *(row.text for row in found if row.text))}
+        keys = {one for text in (*texts, *(row.text for row in found if row.text)) for one in stones(text)}
         keys |= {stone_of_id(handle) for handle in ids}
         whole = sorted({said_of(text).hex() for text in (*texts, *(row.text for row in found if row.text))})
         return Begun(id=named.id, texts=tuple(texts), keys=tuple(sorted(keys)), ids=tuple(ids), whole=tuple(whole))
@@ -129,7 +129,7 @@ class Erasing:
         Raises:
             PersonaError: One cannot be completed yet.
         """
-        runs = [self._run(one, (), None) for one in Plan(self.profile).begun()]
+        runs = [self._run(one, (), None) for one in UnfinishedErasures(self.profile).begun()]
         return Finished(sum(run.complete for run in runs), any(run.complete or run.changed for run in runs))
 
     def _run(self, begun: Begun, outside: Iterable[Path], permit: Permit | None) -> Erased:
@@ -153,7 +153,7 @@ class Erasing:
             # After the documents: whatever is read from now on is read from what stands there.
             vectors = VectorFiles(self.profile).drop(saids)
             if done.complete:
-                Plan(self.profile).drop(begun)
+                UnfinishedErasures(self.profile).drop(begun)
         return replace(done, changed=(*done.changed, *vectors))
 
 

@@ -11,7 +11,7 @@ from persona_hooks.speech import phrase
 from persona_mind.facts.files import Held
 from persona_mind.facts.model import TIERS
 from persona_mind.facts.resolve import resolve
-from persona_mind.kernel.identity import normal_text
+from persona_mind.kernel.identity import folded_text
 from persona_mind.quarantine.model import belongs, strings
 from persona_mind.safekeeping.former import former
 from persona_store.document import Document
@@ -164,7 +164,7 @@ def holding(profile: Profile, target: Target) -> Iterator[Holding]:
 
 def says_the_same(one: str, texts: Iterable[str]) -> bool:
     """Return whether two texts differ in spelling only."""
-    return normal_text(one) in set(map(normal_text, texts))
+    return folded_text(one) in set(map(folded_text, texts))
 
 
 def _text(row: dict[str, Any]) -> str:

@@ -194,13 +194,25 @@ def test_a_server_that_dies_amid_its_answer_costs_neither_memory_nor_injection(
 
 
 def test_a_command_that_a_dying_server_took_is_not_repeated_by_itself(claude: ClaudeCode) -> None:
-    claude.say(f"Remember that {FACT}")
-    (row,) = claude.remembered()
-    with impostor(claude, ready_and_gone):
-        done = claude.say(f"/mind forget {row['id']}")
+    took: list[int] = []
+
+    def die(link: socket.socket) -> None:
+        ready_and_gone(link)
+        took.append(1)
+
+    for number in range(20):
+        claude.say(f"Remember that {FACT} {number}")
+        row = claude.remembered()[-1]
+        with impostor(claude, die):
+            done = claude.say(f"/mind forget {row['id']}")
+        if took:
+            break
+        # A busy machine: the server was ready later than a prompt waits, and so it took nothing.
+        assert row not in claude.remembered()
+    assert took
     assert done.json["decision"] == "block"
     assert "may or may not have been done" in done.json["reason"]
-    assert len(claude.remembered()) == 1
+    assert row in claude.remembered()
 
 
 @pytest.mark.parametrize("spoil", ["open to others", "a link", "a file"])

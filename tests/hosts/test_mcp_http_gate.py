@@ -8,19 +8,20 @@ import os
 import signal
 import socket
 import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from persona_hooks.errors import StorageError
-from persona_host.adapters.mcp import http
+from persona_host.adapters.mcp import http, kept
 from persona_host.adapters.mcp.kept import keeping, sweep
 from tests.hosts.test_mcp_http import Serving, serving
 from tests.support.cli import PERSONA, Persona
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 SECRET = "AKIA" + "IOSFODNN7EXAMPLE"
 INITIALIZE = {
@@ -229,6 +230,53 @@ def test_a_stale_file_of_the_same_port_is_replaced_and_another_servers_is_kept(t
         assert not path.exists()
         path.write_text("mine", encoding="utf-8")
     assert path.read_text(encoding="utf-8") == "mine"
+
+
+def _unfinished(folder: Path, effect: str) -> None:
+    """Let a server be killed while it writes down its token."""
+    code = (
+        "import os, signal, sys; from pathlib import Path; from persona_host.adapters.mcp.kept import keeping\n"
+        f"{effect} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "with keeping(Path(sys.argv[1]), 9, 'http://one', 'secret'): pass"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, str(folder)], check=False)
+    assert ended.returncode == -signal.SIGKILL
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such lock")
+@pytest.mark.parametrize("effect", ["os.write", "Path.replace"])
+def test_no_token_stays_of_a_server_that_was_killed_while_it_wrote_it_down(tmp_path: Path, effect: str) -> None:
+    _unfinished(tmp_path, effect)
+    (left,) = tmp_path.iterdir()
+    assert ("secret" in left.read_text(encoding="utf-8")) == (effect == "Path.replace")
+    (tmp_path / f"{left.name}.link").symlink_to(tmp_path)
+
+    with keeping(tmp_path, 8, "http://two", "b") as path:
+        there = {found.name for found in tmp_path.iterdir()} - {path.name, f"{left.name}.link"}
+
+    assert there == ({left.name} if effect == "os.write" else set())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such lock")
+@pytest.mark.parametrize(
+    "effect", [(kept, "_locked"), (os, "write"), (Path, "replace")], ids=["lock", "write", "rename"]
+)
+def test_a_server_that_starts_takes_nothing_from_another_one_that_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effect: tuple[object, str]
+) -> None:
+    real, waiting = getattr(*effect), [None]
+
+    def meanwhile(*arguments: object) -> object:
+        if waiting:
+            waiting.clear()
+            sweep(tmp_path)
+        return real(*arguments)
+
+    monkeypatch.setattr(*effect, meanwhile)
+    with keeping(tmp_path, 9, "http://one", "a") as path:
+        sweep(tmp_path)
+        assert json.loads(path.read_bytes())["url"] == "http://one"
+    assert (waiting, list(tmp_path.iterdir())) == ([], [])
 
 
 def test_no_child_keeps_the_lock_of_a_server_that_is_gone(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 from typing import TYPE_CHECKING, Any
@@ -87,7 +88,7 @@ def test_a_file_comes_in_again_once_its_destination_is_gone(opened: Open, old: P
     assert texts(new / "memory/ltm/_default.json") == [GOOD]
 
 
-def test_the_manifest_is_the_originals(opened: Open, old: Path, new: Path) -> None:
+def test_the_manifest_is_the_originals_and_tells_by_a_hash_what_came_in(opened: Open, old: Path, new: Path) -> None:
     source = plant(old / "memory/ltm/_default.json", fact(GOOD))
     opened()
     document = json.loads((new / ".legacy-import-v1.json").read_text("utf-8"))
@@ -104,6 +105,7 @@ def test_the_manifest_is_the_originals(opened: Open, old: Path, new: Path) -> No
         "ctimeNs": str(status.st_ctime_ns),
         "dev": str(status.st_dev),
         "ino": str(status.st_ino),
+        "sha256": hashlib.sha256(source.read_bytes()).hexdigest(),
     }
 
 

@@ -462,7 +462,7 @@ def test_a_refusal_before_anything_went_leaves_no_erasure_behind(
 def test_the_note_of_an_unfinished_erasure_is_no_copy_of_the_text(mind: Mind, profile: Path) -> None:
     begun = unfinished.Begun(id="x", texts=(PRIVATE,), keys=("k",), ids=())
     files = mind._plugin.services.facts.files.profile
-    notes = unfinished.Plan(files)
+    notes = unfinished.UnfinishedErasures(files)
     with files.transaction() as transaction:
         notes.add(transaction, begun)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import shutil
+import socket
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +18,7 @@ import pytest
 from persona_hooks.errors import CorruptError, PersonaError, RefusedError
 from persona_store import backup, diagnostics, doctor, holders, restoration
 from persona_store.locks import LOCKS
+from persona_store.standing_lock import StandingLock
 from tests.support.crash.documents import add, ids, profile, store
 
 if TYPE_CHECKING:
@@ -139,6 +142,45 @@ def test_a_lock_of_a_machine_that_is_gone_is_freed_by_deleting_the_file_that_is_
     assert "foreign_lock" not in found(root)
 
 
+@pytest.mark.parametrize("folder", [LOCKS, f"{LOCKS}.old", f"backups{LOCKS}"])
+def test_only_what_lies_among_the_locks_is_taken_for_one(root: Path, folder: str) -> None:
+    place = root / "persona-mind" / folder
+    place.mkdir(exist_ok=True)
+    for name, record in (("a.malformed.0", b"held"), ("a.store", FOREIGN.record())):
+        (place / name).write_bytes(record)
+
+    assert (found(root).keys() & {"malformed_lock", "foreign_lock"} != set()) == (folder == LOCKS)
+
+
+@pytest.mark.skipif(not hasattr(os, "link"), reason="needs hard links")
+def test_locks_that_a_copy_by_hard_links_shares_are_freed_by_deleting_those_that_are_named(
+    root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    add(root, "four")
+    held = ids(root)
+    election = StandingLock(profile(root).root, "backlog/app.json.reminders")
+    election.take()
+    election.release()
+    copy = tmp_path_factory.mktemp("copy") / "agent"
+    shutil.copytree(root, copy, copy_function=os.link)
+
+    with pytest.raises(RefusedError) as writing:
+        add(root, "five")
+    with pytest.raises(RefusedError) as electing:
+        election.take()
+    refusals = [writing.value, electing.value]
+    findings = [one for one in doctor.examine(profile(root)) if one.word == "unsafe_lock"]
+    assert {one.advice for one in findings} == {one.message for one in refusals}
+    assert all("delete it once nobody uses the profile" in refusal.message for refusal in refusals)
+
+    for finding in findings:
+        (profile(root).root / finding.path).unlink()
+    add(root, "five")
+    assert election.take()
+    election.release()
+    assert (ids(root), ids(copy)) == ([*held, "five"], held)
+
+
 # --- what it remembers
 
 
@@ -198,6 +240,145 @@ def test_a_note_nobody_can_bring_about_here_is_told_too(root: Path, word: str, t
     diagnostics.flush(profile(root).root, [diagnostics.Note("2026-03-02T09:30:00.000Z", word, "lock")])
 
     assert found(root)[f"history_{word}"].advice.startswith(told)
+
+
+def test_a_line_that_is_no_note_hides_neither_another_line_nor_another_finding(root: Path) -> None:
+    live(root).chmod(0o644)
+    note = {"at": "2026-03-02T09:30:00.000Z", "word": "recovered_empty", "path": "x"}
+    odd = [{**note, name: half} for name in note for half in ("\ud800", "\udfff")]
+    lines = ["[" * 100_000, "{", "[]", "7", "null", '{"at": ' + "9" * 5_000 + "}", "{}", *map(json.dumps, (*odd, note))]
+    (root / "persona-mind" / diagnostics.NAME).write_text("".join(f"{line}\n" for line in lines))
+
+    findings = doctor.examine(profile(root))
+
+    told = [finding for finding in findings if finding.word == "history_recovered_empty"]
+    assert "x" in {finding.path for finding in told}
+    assert "readable_by_others" in {finding.word for finding in findings}
+    json.dumps([*map(str, findings)]).encode()
+
+
+def test_a_note_that_another_thread_adds_while_notes_are_written_down_is_kept(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, late = (diagnostics.Note("2026-03-02T09:30:00.000Z", word, "x") for word in ("one", "two"))
+    notes, coming, real = [first], [late], json.dumps
+
+    def adding(value: object) -> str:
+        notes.extend(coming)
+        coming.clear()
+        return real(value)
+
+    monkeypatch.setattr(json, "dumps", adding)
+    diagnostics.flush(profile(root).root, notes)
+    diagnostics.flush(profile(root).root, notes)
+
+    assert [note.word for note in diagnostics.history(profile(root).root)] == ["one", "two"]
+    assert notes == []
+
+
+# --- beside what nobody here put there
+
+
+def _socket(path: Path) -> None:
+    # Its path may be longer than an address can be.
+    with contextlib.chdir(path.parent), socket.socket(socket.AF_UNIX) as bound:
+        bound.bind("bound")
+        os.rename("bound", path.name)  # noqa: PTH104 - names in this folder
+
+
+def _foreign(path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    path.touch(0o600)
+    os.chown(path, 65534, 65534)
+
+
+def _oversize(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(2**33)
+    path.chmod(0o600)
+
+
+ODD: dict[str, Callable[[Path], object]] = {
+    "link": lambda path: path.symlink_to("nowhere"),
+    "link to a folder": lambda path: path.symlink_to(path.parent),
+    "pipe": os.mkfifo,
+    "socket": _socket,
+    "folder": Path.mkdir,
+    "foreign": _foreign,
+    "oversize": _oversize,
+    "empty": Path.touch,
+}
+PLACES = [
+    diagnostics.NAME,
+    diagnostics.OLDER,
+    f"{LOCKS}/memory.transaction",
+    f"{LOCKS}/a.store",
+    f"{LOCKS}/a.malformed.0",
+    LOCKS,
+    "a.json",
+    "memory",
+    "memory/ltm/elite.json",
+    "memory/ltm/elite.json.bak",
+    "memory/ltm/elite.json.lock",
+    "memory/ltm/elite.json.corrupt-0",
+    "memory/ltm/elite (1).json",
+    "memory/ltm/a\\b.json",
+    f"memory/ltm/{'a' * 200}.json",
+    "tombstones.json",
+    "tombstones.json.bak",
+    "profile.key",
+    "erasing.plan",
+    "backups",
+    "backups/daily-2026-03-02",
+]
+
+
+@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize("place", PLACES)
+def test_whatever_lies_anywhere_hides_nothing_that_is_wrong_elsewhere(root: Path, place: str, kind: str) -> None:
+    home = root / "persona-mind"
+    (home / "backlog").mkdir()
+    (home / "backlog/app.json").write_bytes(b"torn")
+    (home / "recorder").mkdir(mode=0o755)
+    diagnostics.flush(home, [diagnostics.Note("2026-03-02T09:30:00.000Z", "recovered_empty", "x")])
+    (home / LOCKS / "z.store").write_bytes(FOREIGN.record())
+    hidden = {diagnostics.NAME: "history_recovered_empty", LOCKS: "foreign_lock"}.get(place)
+    (home / place).parent.mkdir(exist_ok=True, parents=True)
+    _gone(str(home / place))
+
+    ODD[kind](home / place)
+
+    findings = doctor.examine(profile(root))
+    words = {finding.word for finding in findings}
+    assert {"corrupt", "readable_by_others", "history_recovered_empty", "foreign_lock"} - {hidden} <= words
+    if kind not in {"folder", "empty", "oversize"}:
+        assert place in {finding.path for finding in findings if finding.weight == "error"}
+
+
+@pytest.mark.skipif(not OPEN.is_dir(), reason="needs the names of open files")
+@pytest.mark.parametrize("effect", ["stat", "open", "scandir"])
+@pytest.mark.parametrize("place", [*PLACES, "memory/ltm", "backlog"])
+def test_what_the_disk_will_not_show_is_told_and_hides_nothing_that_is_wrong_elsewhere(
+    full: Path, monkeypatch: pytest.MonkeyPatch, place: str, effect: str
+) -> None:
+    home = full / "persona-mind"
+    (home / "recorder").mkdir(mode=0o755)
+    real, refused = getattr(os, effect), False
+
+    def look(target: Any = ".", *arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401 - passed on
+        nonlocal refused
+        path = Meanwhile._path(target, keywords.get("dir_fd"))
+        if path == str(home / place):
+            refused = True
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return real(target, *arguments, **keywords)
+
+    monkeypatch.setattr(os, effect, look)
+    words = {finding.word for finding in doctor.examine(profile(full))}
+
+    assert "readable_by_others" in words
+    assert ("eacces" in words) == refused
 
 
 # --- beside a writer

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
 import shutil
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from persona_hooks.errors import CorruptError, InvalidError, StorageError
+from persona_hooks.errors import CorruptError, InvalidError, RefusedError, StorageError
 from persona_store import backup, cloud, doctor, restoration
 from persona_store.erase import Target, erase
 from persona_store.layout import documents_below, files_below, quarantine_below
@@ -207,17 +209,15 @@ def test_a_file_nobody_can_read_is_named_as_residue(profile: Profile) -> None:
     assert PRIVATE in odd.read_text()
 
 
-def test_a_place_of_a_faculty_is_swept_too(profile: Profile, tmp_path: Path) -> None:
+def test_a_place_of_a_faculty_is_swept_too(profile: Profile) -> None:
     class Receipts:
-        name = "receipts"
-
-        def erase(self, target: Target) -> list[Path]:
+        def erase(self, target: Target) -> list[str]:
             assert target.in_value({"before": [f"{PRIVATE} "]})
-            return [tmp_path / "receipts.json"]
+            return ["receipts.json"]
 
     put(profile, "memory/ltm/elite.json", PRIVATE)
 
-    assert str(tmp_path / "receipts.json") in erase(profile, TARGET, places=[Receipts()]).changed
+    assert "receipts.json" in erase(profile, TARGET, places=[Receipts()]).changed
 
 
 def test_a_tombstone_says_no_until_its_person_insists(profile: Profile) -> None:
@@ -399,6 +399,103 @@ def test_a_persona_whose_name_looks_like_a_copys_is_none(profile: Profile, name:
 
     assert list(cloud.conflict_copies(profile.root)) == []
     assert f"memory/ltm/{name}.json" in backup.contents(backup.backup(profile, profile.root.parent / "saved")).documents
+
+
+def _socket(path: Path) -> None:
+    # Its path may be longer than an address can be.
+    with contextlib.chdir(path.parent), socket.socket(socket.AF_UNIX) as bound:
+        bound.bind("bound")
+        os.rename("bound", path.name)  # noqa: PTH104 - names in this folder
+
+
+ODD: dict[str, Callable[[Path], object]] = {
+    "link": lambda path: path.symlink_to("nowhere"),
+    "pipe": os.mkfifo,
+    "socket": _socket,
+    "directory": Path.mkdir,
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize("listing", [files_below, documents_below, quarantine_below])
+def test_only_regular_files_are_listed(profile: Profile, listing: Callable[[Path], Iterator[str]], kind: str) -> None:
+    fill(profile)
+    listed = list(listing(profile.root))
+    for name in ("backlog/a.json", "memory/a.json.corrupt-0", "backups/a.json", ".locks/a.store", "a.jsonl"):
+        ODD[kind](profile.root / name)
+
+    assert list(listing(profile.root)) == listed
+
+
+@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize(
+    "place", ["backlog/a.json", "memory/a.json", "quarantine.json", "backups/a.json", "a.json.bak"]
+)
+def test_what_is_no_file_keeps_no_words_from_being_erased(profile: Profile, place: str, kind: str) -> None:
+    fill(profile)
+    ODD[kind](profile.root / place)
+
+    erased = erase(profile, TARGET)
+
+    assert (erased.rows, erased.residue, erased.complete) == (4, (), True)
+    assert holding(profile.root) == []
+
+
+def _give_away(path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    path.write_text(PRIVATE)
+    os.chown(path, 65534, 65534)
+
+
+def _pipe_with_previous(path: Path) -> None:
+    path.with_name(f"{path.name}.bak").write_text(PRIVATE)
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "put_there"),
+    [
+        ("a.json", _give_away),
+        ("a.json.bak", _give_away),
+        ("a.json", _pipe_with_previous),
+        ("a\\b.json", Path.touch),
+        (f"{'a' * 200}.json", Path.touch),
+    ],
+    ids=["foreign", "foreign previous", "pipe with previous", "odd name", "long name"],
+)
+@pytest.mark.parametrize("folder", ["backlog", "memory", "memory/ltm"])
+def test_a_document_that_nobody_here_can_change_keeps_no_other_from_being_swept(
+    profile: Profile, folder: str, name: str, put_there: Callable[[Path], object]
+) -> None:
+    fill(profile)
+    put_there(profile.root / folder / name)
+    documents = [relative for relative in documents_below(profile.root) if not relative.endswith(name)]
+
+    with contextlib.suppress(RefusedError):
+        erase(profile, TARGET)
+
+    left = holding(profile.root)
+    assert [relative for relative in documents if relative in left] == []
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO])
+@pytest.mark.parametrize("listing", [files_below, documents_below, quarantine_below])
+def test_a_name_that_cannot_be_looked_at_is_never_passed_over(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch, listing: Callable[[Path], Iterator[str]], code: int
+) -> None:
+    put(profile, "backlog/app.json", PRIVATE)
+    real = os.stat
+
+    def fail(path: str, **keywords: bool) -> os.stat_result:
+        if os.fspath(path).endswith("app.json"):
+            raise OSError(code, os.strerror(code))
+        return real(path, **keywords)
+
+    monkeypatch.setattr(os, "stat", fail)
+    with pytest.raises(StorageError) as caught:
+        list(listing(profile.root))
+    assert caught.value.details["errno"] == code
 
 
 @pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.EMFILE, errno.ELOOP])

@@ -404,7 +404,12 @@ def test_a_lock_path_that_is_no_lock_file_is_refused(tmp_path: Path, kind: str) 
 
     with pytest.raises(RefusedError) as caught:
         add(tmp_path, "one")
-    assert caught.value.message == f"{path} is no ordinary lock file; it was left untouched"
+    assert caught.value.message == (
+        f"{path} has other names, as copying by hard links gives it, so it was left untouched; delete it once nobody "
+        "uses the profile: it is a lock and holds no memory"
+        if kind == "hard link"
+        else f"{path} is no ordinary lock file; it was left untouched"
+    )
     assert (caught.value.reason, caught.value.details["path"]) == ("unsafe_lock", str(path))
     assert victim.read_text() == "untouched"
     assert not victim.with_name("nowhere").exists()

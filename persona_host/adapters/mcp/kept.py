@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from persona_hooks.errors import StorageError
 from persona_hooks.speech import phrase
+from persona_store import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,12 +39,13 @@ def keeping(folder: Path, port: int, url: str, token: str) -> Iterator[Path]:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the files of servers that are gone; what is no such file is left alone."""
-    for path in folder.glob("mcp-*.json"):
+    """Remove the files of servers that are gone, also unfinished ones; what is no such file is left alone."""
+    for path in (*folder.glob("mcp-*.json"), *folder.glob(".mcp-*.json.tmp-*")):
         with suppress(OSError):
             descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
             try:
-                if _locked(descriptor):
+                # An empty one holds no token, and whoever has just made it may not have locked it yet.
+                if os.fstat(descriptor).st_size and _locked(descriptor):
                     _remove(path, descriptor)
             finally:
                 os.close(descriptor)
@@ -52,7 +53,7 @@ def sweep(folder: Path) -> None:
 
 def _written(path: Path, text: str) -> int:
     """Write a file that never was anything else; return it open, and locked before anybody can see it."""
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    fresh = path.with_name(files.temporary_name(path.name))
     descriptor = -1
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -34,7 +34,7 @@ CHANGING = (
     "rmdir",
     "flock",
 )
-READING = ("read", "pread", "stat", "fstat", "scandir", "close")
+READING = ("read", "pread", "stat", "fstat", "scandir", "listdir", "close")
 ERRNOS = {
     "open": (errno.EACCES, errno.EMFILE, errno.EIO, errno.ENOSPC, errno.EROFS),
     "write": (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG),
@@ -54,6 +54,7 @@ ERRNOS = {
     "stat": (errno.EIO, errno.EACCES),
     "fstat": (errno.EIO,),
     "scandir": (errno.EIO, errno.EMFILE),
+    "listdir": (errno.EIO, errno.EMFILE),
     "close": (errno.EIO,),
 }
 
