@@ -104,7 +104,14 @@ def _checks(runtime: Runtime, host: str) -> list[dict[str, Any]]:
         for verb in doctors
     ]
     return [
-        {"verb": verb.name, "ok": answer.ok, "level": answer.card.level, "text": _told(verb, answer, host)}
+        {
+            "verb": verb.name,
+            "ok": answer.ok,
+            "level": answer.card.level,
+            "text": _told(verb, answer, host),
+            "refused": getattr(answer.outcome, "refused", "") if answer.ok else answer.why,
+            "notable": list(getattr(answer.outcome, "notable", ())),
+        }
         for verb, answer in answers
     ]
 
@@ -165,6 +172,8 @@ def _verdict(report: dict[str, Any]) -> tuple[str, Level]:
         return say("Memory is off: PI_PERSONA_DISABLE is set."), "warning"
     if report["off"]:
         return worded(report["off"]), "warning" if report["owner"]["ready"] else "error"
+    if refused := [check["refused"] for check in report["checks"] if check["refused"]]:
+        return say("Memory is refused: {what}", what=refused[0]), "error"
     return _working(report)
 
 
@@ -172,6 +181,8 @@ def _working(report: dict[str, Any]) -> tuple[str, Level]:
     """Return what is to be said where nothing is at fault: a warning where something needs a look all the same."""
     if absent := [found for found in report["installation"] if found["absent"]]:
         return say("{host} is not set up yet: {what}.", host=report["host"], what=absent[0]["detail"]), "warning"
+    if notable := [what for check in report["checks"] for what in check["notable"]]:
+        return say("Memory works, but {what}.", what="; ".join(map(worded, notable))), "warning"
     if look := _to_look_at(report):
         return say("Memory works, but look at {what}.", what=", ".join(look)), "warning"
     return say("Memory works; {number} plugins are loaded.", number=len(report["plugins"])), "success"

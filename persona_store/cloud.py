@@ -13,7 +13,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
-from persona_hooks.errors import RefusedError, UnsupportedVersionError
+from persona_hooks.errors import RefusedError, StorageError, UnsupportedVersionError
 from persona_store import files, jsontext, syncfiles
 from persona_store.document import Document
 from persona_store.layout import KEY, PREVIOUS, TOMBSTONES, documents_below, quarantined_from
@@ -201,10 +201,12 @@ def merge(
     document = Document(profile.root, copy.document, RawCodec())
     with storage_errors(profile.root / copy.relative), files.open_directory(profile.root, parts) as directory:
         try:
-            data, stamp = directory.read(name, jsontext.MAX_BYTES)
-            coming = document.parse(data)
-        except (jsontext.DamageError, files.OversizeError, UnsupportedVersionError, FileNotFoundError):
+            found = _read(directory, name, document)
+        except FileNotFoundError:
+            found = None
+        if found is None:
             return None
+        coming, stamp = found
         if document.relative == TOMBSTONES:
             # Only who merges needs it, and everybody who looks for copies loads this.
             from persona_store import joining  # noqa: PLC0415
@@ -223,6 +225,32 @@ def merge(
                     directory.unlink(gone)
                     directory.sync()
     return merged
+
+
+def is_readable(root: Path, copy: ConflictCopy) -> bool:
+    """Whether `merge` can read a copy; one that has gone leaves nothing unread.
+
+    Raises:
+        StorageError: The disk failed.
+    """
+    *parts, name = copy.relative.split("/")
+    try:
+        with storage_errors(root / copy.relative), files.open_directory(root, parts) as directory:
+            return _read(directory, name, Document(root, copy.document, RawCodec())) is not None
+    except StorageError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return True
+        raise
+
+
+def _read(
+    directory: files.Directory, name: str, document: Document[Fields]
+) -> tuple[Snapshot[Fields], files.Stamp] | None:
+    try:
+        data, stamp = directory.read(name, jsontext.MAX_BYTES)
+        return document.parse(data), stamp
+    except (jsontext.DamageError, files.OversizeError, UnsupportedVersionError, PermissionError):
+        return None  # the last one stands for a link and for another account's file, too
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import stat
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -102,11 +103,12 @@ def _mode(root: Path, path: Path) -> Iterator[Finding]:
     if not stat.S_ISDIR(status.st_mode):
         files.require_regular(path, status)
     if stat.S_IMODE(status.st_mode) & 0o077:
-        yield Finding("readable_by_others", "warning", _short(root, path), f"chmod go= {path}")
+        yield Finding("readable_by_others", "warning", _short(root, path), f"chmod go= {shlex.quote(str(path))}")
 
 
 def _documents(profile: Profile) -> Iterator[Finding]:
-    for relative in documents_below(profile.root):
+    copies = {copy.relative for copy in cloud.conflict_copies(profile.root)}
+    for relative in (found for found in documents_below(profile.root) if found not in copies):
         try:
             with storage_errors(profile.root / relative):
                 yield from _document(Document(profile.root, relative, RawCodec()))
@@ -220,9 +222,13 @@ def _cloud(root: Path) -> Iterator[Finding]:
         )
         yield Finding("cloud_folder", "warning", str(root), advice)
     for copy in cloud.conflict_copies(root):
-        yield Finding(
-            "conflict_copy", "warning", copy.relative, phrase("merge it into {document}", document=copy.document)
-        )
+        word, advice = "conflict_copy", phrase("merge it into {document}", document=copy.document)
+        if not cloud.is_readable(root, copy):
+            word = "unreadable_copy"
+            advice = phrase(
+                "a conflict copy that cannot be read, and so not merged; look at it, then move or delete it"
+            )
+        yield Finding(word, "warning", copy.relative, advice)
     for name in cloud.foreign_keys(root):
         advice = phrase(
             "a second key, so nobody can tell what was erased, and nothing is merged; move it out of the profile"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import BusyError
 from persona_hooks.speech import phrase
+from persona_store.oserrors import storage_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,15 +50,17 @@ def reminding(store: Path) -> tuple[str, bool] | None:
 
     Returns:
         The words for it, and whether it is certainly alive: what is merely unclear is worth a warning.
+
+    Raises:
+        StorageError: Its folder could not be looked into, so that there may be such a note or none.
     """
     path = store.with_name(f"{store.name}.wakeowner")
-    try:
-        status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute, for the fault shim
+    with storage_errors(path):
+        try:
+            status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute, for the fault shim
+        except FileNotFoundError:
+            return None
         token = _read(path) if stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_TOKEN else None
-    except FileNotFoundError:
-        return None
-    except OSError:
-        token = None
     match = _WAKER.fullmatch(token) if token is not None else None
     if match is None:
         return phrase("an unknown process of the TypeScript release (see {path})", path=path), False

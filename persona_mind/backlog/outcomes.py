@@ -18,6 +18,7 @@ class Added(Outcome):
         expires_at: When it ends.
         refreshed: It was open already, and lives longer now.
         notice: What a person is told the first time.
+        warning: What a person is told where a damaged file was carried on from its previous version.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Added(Outcome):
     expires_at: str | None = None
     refreshed: bool = False
     notice: Sentence | None = Field(default=None, exclude=True)
+    warning: Sentence | None = None
 
 
 class Listed(Outcome):
@@ -41,6 +43,7 @@ class Listed(Outcome):
         whole: The one item that was asked for is shown whole.
         everyone: It is a list of all personas' items.
         asked: How many were asked for, which may be more or fewer than a list may have.
+        warning: What a person is told where a previous version was read in place of a damaged file.
     """
 
     count: int
@@ -53,6 +56,7 @@ class Listed(Outcome):
     whole: bool = Field(default=False, exclude=True)
     everyone: bool = Field(default=False, exclude=True)
     asked: float | None = Field(default=None, exclude=True)
+    warning: Sentence | None = None
 
 
 class Shifted(Outcome):
@@ -60,9 +64,11 @@ class Shifted(Outcome):
 
     Attributes:
         due: When it will be reminded of, RFC 3339.
+        warning: As of an item that was queued.
     """
 
     id: str
     state: State
     due: str | None = None
+    warning: Sentence | None = None
     item: ShownItem = Field(exclude=True)

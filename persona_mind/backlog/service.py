@@ -17,6 +17,7 @@ from persona_mind.backlog.handles import resolve
 from persona_mind.backlog.model import ACTIVE, KIND, Item, State, milliseconds
 from persona_mind.kernel import clock, identity
 from persona_mind.kernel.approvals import approvals_of
+from persona_mind.kernel.damaged import repaired, served
 from persona_mind.kernel.erased import Erased
 from persona_mind.kernel.rowfields import LIFE_HOURS, MAX_TEXT, units
 
@@ -56,17 +57,20 @@ class Queued(NamedTuple):
 
     Attributes:
         refreshed: It was open already, and lives longer now.
+        repaired: What a person is told where a damaged file was carried on from its previous version, as a phrase.
     """
 
     item: Item
     refreshed: bool
+    repaired: str | None
 
 
 class Moved(NamedTuple):
-    """An item that was asked to change; ``changed`` says whether it did."""
+    """An item that was asked to change; ``changed`` says whether it did, ``repaired`` is as in `Queued`."""
 
     item: Item
     changed: bool
+    repaired: str | None
 
 
 class Backlog:
@@ -76,6 +80,11 @@ class Backlog:
         self.files = BacklogFiles(profile)
         self.erased = Erased(profile)
         self.now = now
+
+    def served(self, scope: Scope) -> str | None:
+        """Return what a person is told where the backlog is read from its previous version, as a phrase."""
+        document = self._document(scope.project)
+        return served(document, document.read().damage)
 
     def own(self, scope: Scope, *, everyone: bool = False, states: Collection[State] = ()) -> list[Item]:
         """Return the owner's items, or everyone's, in the order in which they matter.
@@ -130,10 +139,10 @@ class Backlog:
                 self.erased.require(item.text, item.tags)
             return change(snapshot)
 
-        self.files.profile.update(document, added, check=permit)
+        done = self.files.profile.update(document, added, check=permit)
         if draft.insist:
             self._insist(document, change.result, permit)
-        return Queued(change.result, change.refreshed)
+        return Queued(change.result, change.refreshed, repaired(document, done.repaired))
 
     def _insist(self, document: Document[Item], item: Item, permit: Permit) -> None:
         try:
@@ -212,7 +221,7 @@ class Backlog:
         if not document.read().rows:
             raise NotFoundError(phrase("This project's backlog is empty."), field="id")
         done = self.files.profile.update(document, change, check=permit)
-        return Moved(change.result, done.changed)
+        return Moved(change.result, done.changed, repaired(document, done.repaired))
 
     def _document(self, project: Project) -> Document[Item]:
         return self.files.document(project)

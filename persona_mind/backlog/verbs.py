@@ -92,6 +92,7 @@ class BacklogVerbs:
             expires_at=item.expires_at,
             refreshed=queued.refreshed,
             notice=notice if call.audience == "person" else None,
+            warning=queued.repaired,
         )
 
     def list(self, call: Call, params: List) -> Listed:
@@ -114,6 +115,7 @@ class BacklogVerbs:
             items=items,
             whole=params.id is not None,
             everyone=params.all,
+            warning=self.backlog.served(scope),
         )
 
     def take(self, call: Call, params: Take) -> Shifted:
@@ -153,6 +155,7 @@ class BacklogVerbs:
             state=item.state,
             due=_stamp(item.awaits),
             item=shown(item, self.backlog.now()),
+            warning=moved.repaired,
         )
 
 

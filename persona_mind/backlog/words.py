@@ -18,6 +18,7 @@ from persona_mind.kernel.wording import (
     more,
     persona_word,
     state_word,
+    warned,
     withheld,
 )
 
@@ -31,11 +32,12 @@ def added(outcome: Added) -> Card:
     refreshed, id_ = outcome.refreshed, outcome.id
     title = say("Refreshed in the backlog [{id}]", id=id_) if refreshed else say("Queued in the backlog [{id}]", id=id_)
     due = f", {worded(due_words(outcome.due_label))} ({moment(outcome.due)})" if outcome.due else ""
-    return Card(
+    card = Card(
         title=f"{title}{due}",
         detail=lines(_end(outcome), worded(outcome.notice or "")),
         level="success",
     )
+    return warned(card, outcome.warning)
 
 
 def _end(outcome: Added) -> str:
@@ -49,6 +51,10 @@ def _end(outcome: Added) -> str:
 
 def listed(outcome: Listed) -> Card:
     """List items, or show one whole."""
+    return warned(_listed(outcome), outcome.warning)
+
+
+def _listed(outcome: Listed) -> Card:
     if outcome.whole:
         return _one(outcome.items[0])
     total, unsafe = outcome.total, outcome.withheld_unsafe
@@ -73,18 +79,20 @@ def taken(outcome: Shifted) -> Card:
     title = (
         say("Taken: {id}, {by}", id=id_, by=brought) if fresh else say("Taken before: {id}, {by}", id=id_, by=brought)
     )
-    return Card(title=title, body=_whole(outcome.item), level="success")
+    return warned(Card(title=title, body=_whole(outcome.item), level="success"), outcome.warning)
 
 
 def shut(outcome: Shifted) -> Card:
     """Say that an item is done or dropped."""
-    return Card(title=f"{capital(worded(state_word(outcome.state)))}: {outcome.id}", level="success")
+    card = Card(title=f"{capital(worded(state_word(outcome.state)))}: {outcome.id}", level="success")
+    return warned(card, outcome.warning)
 
 
 def snoozed(outcome: Shifted) -> Card:
     """Say when the item will be heard of again."""
     when, due = due_words(outcome.item.due), moment(outcome.due or "")
-    return Card(title=say("Snoozed: {id}, {when} ({due})", id=outcome.id, when=when, due=due), level="success")
+    card = Card(title=say("Snoozed: {id}, {when} ({due})", id=outcome.id, when=when, due=due), level="success")
+    return warned(card, outcome.warning)
 
 
 def listing(item: ShownItem, *, everyone: bool = False) -> str:

@@ -34,6 +34,7 @@ class Remembered(Outcome):
         again: It was known and has been refreshed.
         retired: How many rows it replaced.
         notice: What a person is told the first time.
+        warning: What a person is told where a damaged file was carried on from its previous version.
         text: What was saved, for the card.
     """
 
@@ -45,6 +46,7 @@ class Remembered(Outcome):
     again: bool = False
     retired: int = 0
     notice: Sentence | None = Field(default=None, exclude=True)
+    warning: Sentence | None = None
     text: str = Field(default="", exclude=True, repr=False)
 
 
@@ -63,6 +65,7 @@ class Recalled(Outcome):
         meaning: How far likeness of meaning took part in the search for facts; None where no model is set.
         tiers: Where facts were looked for.
         asked: How many were asked for, which may be more or fewer than a list may have.
+        warning: What a person is told where a previous version was read in place of a damaged file.
     """
 
     count: int
@@ -74,6 +77,7 @@ class Recalled(Outcome):
     known: int
     sessions: Told | None = None
     meaning: Compared | None = None
+    warning: Sentence | None = None
     tiers: tuple[Tier, ...] = Field(default=TIERS, exclude=True)
     lines: tuple[Line, ...] = Field(default=(), exclude=True)
     asked: float | None = Field(default=None, exclude=True)
@@ -104,6 +108,7 @@ class Gone(Outcome):
         removed: In how many places it stood.
         scopes: Which.
         kept: How many equal working facts of other personas stay.
+        warning: As of what was remembered.
     """
 
     changed: Literal["yes"] = "yes"
@@ -111,12 +116,14 @@ class Gone(Outcome):
     removed: int
     scopes: tuple[Tier, ...]
     kept: int = 0
+    warning: Sentence | None = None
 
 
 class Promoted(Outcome):
-    """A working fact is kept for good now."""
+    """A working fact is kept for good now; ``warning`` as of what was remembered."""
 
     changed: Literal["yes"] = "yes"
     id: str
     scope: Tier
     kind: Kind
+    warning: Sentence | None = None

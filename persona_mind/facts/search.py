@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from persona_mind.kernel.scope import Scope
     from persona_mind.recall import Doc, Hit, Index
     from persona_mind.recall.pool import Sources
-    from persona_store.document import Snapshot
+    from persona_store.document import Damage, Snapshot
 
 _VIEWS: Final = 6
 
@@ -38,6 +38,7 @@ class Found(NamedTuple):
         total: How many match in all.
         known: How many there are to search.
         unsafe: How many of the best may not be shown, since their text breaks a rule.
+        damaged: The tiers that were read from a previous version, and what was wrong with the present one.
         compared: How far meaning took part; None where no model is set.
     """
 
@@ -46,6 +47,7 @@ class Found(NamedTuple):
     known: int
     unsafe: int = 0
     compared: Compared | None = None
+    damaged: tuple[tuple[Tier, Damage], ...] = ()
 
 
 class View:
@@ -99,7 +101,9 @@ class View:
         """Return whether this is still what there is to see."""
         pairs = zip(self.snapshots, snapshots, strict=True)
         # A file that is not there gives a new empty version each time.
-        same = all(old is new or not (old.rows or new.rows) for (_, old), (_, new) in pairs)
+        same = all(
+            old is new or (not (old.rows or new.rows) and old.damage == new.damage) for (_, old), (_, new) in pairs
+        )
         return same and (self._since is None or self._since <= now) and (self._until is None or now < self._until)
 
     def best(self, query: str, limit: int) -> list[Held]:
@@ -142,7 +146,8 @@ class View:
         if not plain and total == limit:
             total = max(total, index.count(query))
         found = tuple((self._by_key[hit.key], hit) for hit in hits)
-        return Found(found, total, len(index), unsafe, index.compared)
+        damaged = tuple((tier, shot.damage) for tier, shot in self.snapshots if shot.damage is not None)
+        return Found(found, total, len(index), unsafe, index.compared, damaged)
 
     def _withheld(self, hit: Hit) -> bool:
         return bool(self.shown(self._by_key[hit.key]).withheld)

@@ -18,6 +18,7 @@ from persona_mind.facts.resolve import resolve
 from persona_mind.kernel import clock, identity, labels
 from persona_mind.kernel.approvals import approvals_of
 from persona_mind.kernel.arriving import via
+from persona_mind.kernel.damaged import repaired
 from persona_mind.kernel.erased import Erased
 from persona_mind.kernel.rowfields import LIFE_HOURS, MAX_TEXT, units
 from persona_mind.kernel.scope import DEFAULT_SEGMENT
@@ -61,20 +62,23 @@ class Saved(NamedTuple):
         fact: As it stands in its file now.
         again: It was there before and has been refreshed.
         retired: How many rows it replaced.
+        repaired: What a person is told where a damaged file was carried on from its previous version, as a phrase.
     """
 
     tier: Tier
     fact: Fact
     again: bool
     retired: int = 0
+    repaired: str | None = None
 
 
 class Forgotten(NamedTuple):
-    """Rows that were removed, by tier, and how many equal ones of other personas stay."""
+    """Rows that were removed, by tier, and how many equal ones of other personas stay; ``repaired`` as in `Saved`."""
 
     id: str
     tiers: tuple[Tier, ...]
     kept: int
+    repaired: str | None = None
 
 
 class Facts:
@@ -126,10 +130,10 @@ class Facts:
                 # The same fact said again, perhaps for another tier: it replaces no other one.
                 fact = fact.model_copy(update={"supersedes": None})
             saved = self._record(transaction, scope, draft.tier, fact, old)
-            self._retire(transaction, scope, [held for held in old if held.tier != draft.tier], after=saved)
+            retired = self._retire(transaction, scope, [held for held in old if held.tier != draft.tier], after=saved)
             if draft.insist:
                 self._insist(transaction, fact)
-        return saved
+        return saved._replace(repaired=saved.repaired or retired)
 
     def forget(self, scope: Scope, handle: str, permit: Permit, *, tier: Tier | None = None) -> Forgotten:
         """Remove a fact from every tier where the owner may, or from one.
@@ -142,9 +146,9 @@ class Facts:
             if tier is not None:
                 found = resolve([held for held in found if held.tier == tier], handle)
             mine = _changeable(found, scope)
-            self._retire(transaction, scope, mine)
+            told = self._retire(transaction, scope, mine)
         tiers = tuple(dict.fromkeys(held.tier for held in mine))
-        return Forgotten(mine[0].fact.id, tiers, len(found) - len(mine))
+        return Forgotten(mine[0].fact.id, tiers, len(found) - len(mine), told)
 
     def promote(self, scope: Scope, handle: str, permit: Permit, *, tier: Tier = "project") -> Saved:
         """Make a live working fact of the owner's a fact for good; equal ones of other personas stay.
@@ -168,8 +172,8 @@ class Facts:
             # An erasure that has passed the place where it comes to stand would not see it there.
             self.erased.require(source.fact.text, source.fact.tags, (source.fact.source,))
             saved = self._record(transaction, scope, tier, _promoted(source.fact, tier, now), source=source.row)
-            self._retire(transaction, scope, [source], after=saved)
-        return saved
+            retired = self._retire(transaction, scope, [source], after=saved)
+        return saved._replace(repaired=saved.repaired or retired)
 
     def sweep(self, scope: Scope, permit: Permit) -> int:
         """Remove the project's expired working facts from disk; return how many there were."""
@@ -211,19 +215,22 @@ class Facts:
         # A superseded row that says the same is the one to refresh, not one to remove.
         retired = {held.row.raw for held in old if held.tier == tier and held.fact.key != fact.key}
         change = rewrite.Record(document, fact, self.now(), own_rows_only=tier == "stm", retired=retired, source=source)
-        transaction.update(document, change)
+        done = transaction.update(document, change)
         elsewhere = sum(held.tier != tier for held in old)
-        return Saved(tier, change.result, change.again, len(retired) + elsewhere)
+        return Saved(tier, change.result, change.again, len(retired) + elsewhere, repaired(document, done.repaired))
 
     def _retire(
         self, transaction: Transaction, scope: Scope, old: Iterable[Held], *, after: Saved | None = None
-    ) -> None:
+    ) -> str | None:
+        """Remove rows; return what a person is told where a damaged file was carried on from its previous version."""
         by_tier: dict[Tier, set[bytes]] = {}
+        told = None
         for held in old:
             by_tier.setdefault(held.tier, set()).add(held.row.raw)
         for done, (tier, raws) in enumerate(by_tier.items()):
+            document = self.files.document(tier, scope)
             try:
-                transaction.update(self.files.document(tier, scope), rewrite.retire(raws))
+                told = repaired(document, transaction.update(document, rewrite.retire(raws)).repaired) or told
             except PersonaError as error:
                 if after is None and not done:
                     raise
@@ -237,6 +244,7 @@ class Facts:
                     cause=error.reason,
                     tier=tier,
                 ) from error
+        return told
 
 
 def _fact(scope: Scope, draft: Draft, now: datetime, host: str | None) -> Fact:

@@ -15,6 +15,7 @@ from persona_mind.facts.search import Found
 from persona_mind.facts.service import Draft
 from persona_mind.facts.shown import shown
 from persona_mind.kernel.admitting import admitted, may_wait
+from persona_mind.kernel.damaged import served
 from persona_mind.recall.part import part
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class MemoryVerbs:
             again=saved.again,
             retired=saved.retired,
             notice=notice if call.audience == "person" else None,
+            warning=saved.repaired,
             # A model has just written it, and what it reads stays in a transcript.
             text="" if call.audience in MODELS else saved.fact.text,
         )
@@ -128,6 +130,7 @@ class MemoryVerbs:
             known=found.known + (told.known if told else 0),
             sessions=told,
             meaning=found.compared,
+            warning=self._served(scope, found),
             tiers=tiers,
             lines=lines,
         )
@@ -158,13 +161,18 @@ class MemoryVerbs:
         """Retire one fact."""
         scope, permit = self.access.enter(call)
         done = self.facts.forget(scope, params.id, permit, tier=params.scope)
-        return Gone(id=done.id, removed=len(done.tiers), scopes=done.tiers, kept=done.kept)
+        return Gone(id=done.id, removed=len(done.tiers), scopes=done.tiers, kept=done.kept, warning=done.repaired)
 
     def promote(self, call: Call, params: Promote) -> Promoted:
         """Keep a working fact for good."""
         scope, permit = self.access.enter(call)
         saved = self.facts.promote(scope, params.id, permit, tier=params.scope)
-        return Promoted(id=saved.fact.id, scope=saved.tier, kind=saved.fact.kind)
+        return Promoted(id=saved.fact.id, scope=saved.tier, kind=saved.fact.kind, warning=saved.repaired)
+
+    def _served(self, scope: Scope, found: Found) -> str | None:
+        """Return what is told where a previous version was read: of the first, since one tells enough."""
+        told = (served(self.facts.files.document(tier, scope), damage) for tier, damage in found.damaged)
+        return next(told, None)
 
 
 def _line(held: Held, query: str) -> Line:

@@ -16,6 +16,7 @@ from persona_mind.kernel.wording import (
     local,
     more,
     persona_word,
+    warned,
     withheld,
 )
 from persona_store.hidden import visible
@@ -38,7 +39,7 @@ _SOURCES: Final[dict[str, str]] = {"direct user persistence cue": phrase("direct
 def remembered(outcome: Remembered) -> Card:
     """Say what was saved, and where."""
     kind = worded(kind_word(outcome.kind))
-    return Card(
+    card = Card(
         title=f"{worded(outcome.summary)} [{outcome.id}]",
         body=(f"({kind}) {visible(one_line(outcome.text))}",) if outcome.text else (),
         detail=lines(
@@ -49,6 +50,7 @@ def remembered(outcome: Remembered) -> Card:
         ),
         level="success",
     )
+    return warned(card, outcome.warning)
 
 
 def summary(tier: Tier, *, again: bool) -> str:
@@ -59,6 +61,10 @@ def summary(tier: Tier, *, again: bool) -> str:
 
 def recalled(outcome: Recalled) -> Card:
     """List what was found."""
+    return warned(_recalled(outcome), outcome.warning)
+
+
+def _recalled(outcome: Recalled) -> Card:
     told = outcome.sessions
     if told is None:
         return _found(outcome, outcome.total, outcome.known)
@@ -134,17 +140,19 @@ def gone(outcome: Gone) -> Card:
     for tier in outcome.scopes[1:]:
         places = say("{some} and {last}", some=places, last=PLACES[tier])
     kept = say("{number} of other personas stay: only they may change theirs.", number=outcome.kept)
-    return Card(
+    card = Card(
         title=say("Forgotten: {id}, in {places}", id=outcome.id, places=places),
         detail=lines(kept if outcome.kept else ""),
         level="success",
     )
+    return warned(card, outcome.warning)
 
 
 def promoted(outcome: Promoted) -> Card:
     """Say that a working fact is kept for good."""
     place = PLACES[outcome.scope]
-    return Card(title=say("Kept for good in {place} [{id}]", place=place, id=outcome.id), level="success")
+    card = Card(title=say("Kept for good in {place} [{id}]", place=place, id=outcome.id), level="success")
+    return warned(card, outcome.warning)
 
 
 def mark(fact: ShownFact, *, told: bool = True) -> str:

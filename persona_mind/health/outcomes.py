@@ -77,7 +77,10 @@ class Report(Outcome):
         meaning: How comparing meanings fares; None where no model is set.
         lacking: What the host lacks, each with what it costs.
         warnings: What needs a look.
+        refused: Why memory cannot be read or changed, and what to do; empty where it can.
+        notable: Those of the warnings that a person would not learn of otherwise.
         backup: The name of the latest backup inside the profile; None where there is none.
+        backups: Why the backups cannot be looked at; empty where they can.
         findings: What safekeeping found over the whole profile.
     """
 
@@ -100,5 +103,8 @@ class Report(Outcome):
     meaning: Meaning | None = None
     lacking: tuple[Sentence, ...]
     warnings: tuple[Sentence, ...]
+    refused: Sentence = ""
+    notable: tuple[Sentence, ...] = ()
     backup: str | None = None
+    backups: Sentence = ""
     findings: tuple[Finding, ...] = ()

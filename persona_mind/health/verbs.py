@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from persona_hooks.errors import PersonaError
+from persona_hooks.errors import PersonaError, StorageError
 from persona_hooks.speech import phrase
 from persona_hooks.verbs import PEOPLE, NoParams, Verb
 from persona_mind.backlog.lines import shown as judged
 from persona_mind.facts.files import rows
 from persona_mind.facts.shown import shown
+from persona_mind.health import asking
 from persona_mind.health.outcomes import Finding, Meaning, Report, Store
 from persona_mind.status import words
 from persona_mind.status.params import Doctor
@@ -77,18 +78,19 @@ class MindDoctor(NamedTuple):
         """Look at everything and touch nothing."""
         scope = self.access.scope(call.session, call.owner)
         settings = self.access.settings(call.session)
-        stores = tuple(
-            _examined(NAMES[tier], document, partial(_unsafe, tier))
-            for tier, document in self.facts.files.documents(scope)
-        )
-        stores += (_examined(phrase("backlog"), self.backlog.files.document(scope.project), self._unsafe),)
+        profile = self.facts.files.profile
+        tiers, backlog = self.facts.files.documents(scope), self.backlog.files.document(scope.project)
+        stores = tuple(_examined(NAMES[tier], document, partial(_unsafe, tier)) for tier, document in tiers)
+        stores += (_examined(phrase("backlog"), backlog, self._unsafe),)
         stores += (_examined(phrase("quarantine"), self.quarantine.document, lambda _: 0),)
-        findings = _findings(self.facts.files.profile)
+        documents: list[Document[Any]] = [*(document for _, document in tiers), backlog, self.quarantine.document]
+        notable = asking.notable(profile, documents, self.facts.now())
+        findings = _findings(profile)
         known = {store.path for store in stores if store.state in {"invalid", "unusable"}}
-        obstacle = None if scope.project.home else self.obstacle(scope.project)
+        obstacle = None if scope.project.home else self._obstacle(scope.project)
         meaning = _meaning(self.meaning())
         return Report(
-            root=str(self.facts.files.profile.root),
+            root=str(profile.root),
             host=self.host.name,
             enabled=self.access.enabled(call.session),
             capture=settings.capture,
@@ -110,13 +112,14 @@ class MindDoctor(NamedTuple):
                 for name, there in self.host.capabilities._asdict().items()
                 if name in words.LACKING and not there
             ),
-            warnings=tuple(
-                _warning(store) for store in stores if store.state in {"invalid", "unusable"} or store.withheld
-            )
+            refused=asking.refused(profile, documents),
+            notable=notable,
+            warnings=notable
+            + tuple(_warning(store) for store in stores if store.state in {"invalid", "unusable"} or store.withheld)
             + tuple(
                 f"{found.path}: {found.word}"
                 for found in findings
-                if found.weight != "note" and str(self.facts.files.profile.root / found.path) not in known
+                if found.weight != "note" and str(profile.root / found.path) not in known
             )
             + tuple(_malformed(settings.sources))
             + ((obstacle,) if obstacle else ())
@@ -126,9 +129,15 @@ class MindDoctor(NamedTuple):
                 for item in self.host.state()
                 if item.state != "loaded"
             ),
-            backup=_latest_backup(self.facts.files.profile),
+            **_latest_backup(profile),
             findings=findings,
         )
+
+    def _obstacle(self, project: Project) -> str | None:
+        try:
+            return self.obstacle(project)
+        except PersonaError:
+            return None  # the backlog is among those that are unusable
 
     def _waiting(self, scope: Scope) -> int:
         try:
@@ -155,11 +164,11 @@ def _findings(profile: Profile) -> tuple[Finding, ...]:
     )
 
 
-def _latest_backup(profile: Profile) -> str | None:
+def _latest_backup(profile: Profile) -> dict[str, str | None]:
     try:
-        return next(reversed(dailies(profile.root)), None)
-    except OSError:
-        return None  # what is wrong with it stands among the findings
+        return {"backup": next(reversed(dailies(profile.root)), None)}
+    except StorageError as error:
+        return {"backups": error.message}
 
 
 def _second_opinion() -> str:

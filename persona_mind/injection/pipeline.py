@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from persona_hooks.brakes import braked
 from persona_hooks.errors import BusyError, ConflictError, PersonaError
 from persona_hooks.specs import Block
-from persona_hooks.speech import say, say_n
+from persona_hooks.speech import say, say_n, worded
 from persona_mind.injection.choose import Choice, Picked, choose, choose_working
 from persona_mind.injection.deferred import Deferred, choose_deferred
 from persona_mind.injection.noted import NOTES_TOKENS, Noted, block, choose_noted
 from persona_mind.injection.render import Section, Tally, body, fenced, overhead
 from persona_mind.kernel.budget import TOTAL_TOKENS, Allowance, Caps, tokens
+from persona_mind.kernel.damaged import served
 from persona_mind.kernel.settings import has_brakes
 from persona_store.structure import inline, new_fence_key
 
@@ -48,15 +49,24 @@ EMPTY: Final = (
     "Nothing is remembered yet for this persona and project. The `memory` tool keeps what should last, the `backlog` "
     "tool what is to be done later; you may ignore this line."
 )
+UNREAD: Final = (
+    "Memory could not be read just now. That is not an empty memory: do not tell the person that nothing is "
+    "remembered. What is wrong, `persona doctor` tells the person."
+)
+UNREAD_IN_PART: Final = (
+    "Part of memory could not be read just now, so that more may be remembered than what stands here. What is wrong, "
+    "`persona doctor` tells the person."
+)
 
 
 @dataclass(slots=True)
 class _Known:
-    """What is kept of one session: its fence, and what was said once."""
+    """What is kept of one session: its fence, what was said once, and whether all could be read the last time."""
 
     generation: int
     key: str = field(default_factory=new_fence_key)
     told: set[str] = field(default_factory=set)
+    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +169,7 @@ class Injection:
     def _look(self, session: Session, scope: Scope, prompt: str, *, lean: bool, turn: Turn) -> _Seen:
         objectives = not braked(self._bus, session, declared=has_brakes(self._bus, session.id))
         known = self._of(session)
+        known.unread = False
         now = self._facts.now()
         long = self._view(known, scope, ("persona", "shared"), now)
         project = working = None
@@ -201,7 +212,12 @@ class Injection:
         return _Seen(first, second, third, deferred, known + deferred.known, views=views)
 
     def _view(self, known: _Known, scope: Scope, tiers: tuple[Tier, ...], now: datetime) -> View | None:
-        return self._read(known, tiers[0], lambda: self._views.view(scope, tiers, now))
+        view = self._read(known, tiers[0], lambda: self._views.view(scope, tiers, now))
+        for tier, snapshot in view.snapshots if view else ():
+            told = served(self._facts.files.document(tier, scope), snapshot.damage)
+            if told is not None and self._first(known, f"damaged:{tier}"):
+                self._ui.notify(worded(told), "warning")
+        return view
 
     def _deferred(self, scope: Scope, now: datetime) -> Deferred:
         return choose_deferred(self._backlog, scope, self.caps.backlog, now)
@@ -213,6 +229,7 @@ class Injection:
         except (BusyError, ConflictError):
             raise
         except PersonaError as error:
+            known.unread = True
             if self._first(known, f"unreadable:{name}"):
                 self._ui.notify(say("Memory could not be read in part: {why}", why=error.message), "warning")
             return None
@@ -235,10 +252,12 @@ class Injection:
             task.append(line)
         self._warn(known, tally)
         after = "\n".join([fenced(known.key, persona, task), *notes]).strip("\n")
+        unread = (UNREAD_IN_PART if seen.known else UNREAD) if known.unread else ""
         parts = (
             ("mind", fenced(known.key, persona, stable), STABLE_ORDER),
             ("mind-notes", noted, NOTES_ORDER),
             ("mind-task", after, TASK_ORDER),
+            ("mind-unread", unread, TASK_ORDER),
         )
         blocks = tuple(Block(name, text, order) for name, text, order in parts if text)
         return _Composed(blocks, seen, (tally, notes_tally), scope, lean=lean)

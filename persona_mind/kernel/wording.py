@@ -6,6 +6,7 @@ A file, an outcome and a request hold the words of the format itself. Here each 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import InvalidError
@@ -16,6 +17,7 @@ from persona_mind.kernel.scope import DEFAULT_SEGMENT
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from persona_hooks.cards import Card
     from persona_hooks.speech import Phrase
 
 _KINDS: Final[Mapping[str, Phrase]] = {
@@ -102,6 +104,13 @@ def more(number: int, *, room: bool = False) -> str:
     if not number:
         return ""
     return say("+{number} more; `--max` shows more", number=number) if room else say("+{number} more", number=number)
+
+
+def warned(card: Card, warning: str | None) -> Card:
+    """Return a card that tells first of what went wrong beside what was asked for; as it is where nothing did."""
+    if warning is None:
+        return card
+    return replace(card, body=(worded(warning), *card.body), level="warning")
 
 
 def facts(number: int) -> str:

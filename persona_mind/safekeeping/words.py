@@ -198,7 +198,7 @@ def _copy(copy: TakenIn) -> str:
     if copy.reason == "key":
         return say("{path}: lies where it was, since there are two keys", path=path)
     if not copy.merged:
-        return say("{path}: cannot be read; it lies where it was", path=path)
+        return say("{path}: cannot be read and lies where it was; look at it, then move or delete it", path=path)
     came = [say("{path}: {number} added to {document}", path=path, number=copy.added, document=document)]
     if copy.renewed:
         came.append(say("{number} brought up to date", number=copy.renewed))

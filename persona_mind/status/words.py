@@ -84,7 +84,7 @@ def report(outcome: Report) -> Card:
         say("waiting for a person: {number} (`/mind quarantine`)", number=outcome.waiting),
         _opinion(outcome.second_opinion),
         say("comparing meanings: {state}", state=_meaning(outcome.meaning)),
-        say("latest daily backup: {name} (`/mind backups`)", name=outcome.backup or phrase("none yet")),
+        _backup(outcome),
         *(
             say(
                 "safekeeping, {weight}: {path}: {word}: {advice}",
@@ -99,11 +99,19 @@ def report(outcome: Report) -> Card:
         *(say("warning: {what}", what=item) for item in outcome.warnings),
     ]
     number = len(outcome.warnings)
+    if outcome.refused:
+        return Card(title=say("Mind: refused: {what}", what=outcome.refused), body=tuple(told), level="error")
     if not number:
         return Card(title=say("Mind: healthy"), body=(*told, say("warnings: none")), level="success")
     return Card(
         title=say_n("Mind: {number} warning", "Mind: {number} warnings", number), body=tuple(told), level="warning"
     )
+
+
+def _backup(outcome: Report) -> str:
+    if outcome.backups:
+        return say("latest daily backup: unknown ({why})", why=outcome.backups)
+    return say("latest daily backup: {name} (`/mind backups`)", name=outcome.backup or phrase("none yet"))
 
 
 def _place(outcome: Report) -> Iterator[str]:

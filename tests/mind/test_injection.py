@@ -312,3 +312,32 @@ def test_silence_withholds_where_the_owners_brief_declares_brakes(
     desk = start()
     desk.open(cwd=project, persona="ann")
     assert not any("win the race" in block.text for block in desk.runtime.blocks("race"))
+
+
+def test_what_cannot_be_read_is_told_to_the_model_with_each_request_until_it_can(mind: Mind, profile: Path) -> None:
+    mind.remember("use tabs", scope="shared")
+    mind.remember("tag deploys", scope="project")
+    (path,) = (profile / "memory" / "project").glob("*.json")
+    held = path.read_bytes()
+    path.write_bytes(b"torn")
+    for _ in range(2):
+        told = {block.name: block.text for block in mind.blocks("deploys")}
+        assert "use tabs" in told["mind"]
+        assert "Part of memory could not be read" in told["mind-unread"]
+    (profile / "memory" / "ltm" / "_shared.json").write_bytes(b"torn")
+    told = {block.name: block.text for block in mind.blocks("deploys")}
+    assert list(told) == ["mind-unread"]
+    assert "Memory could not be read" in told["mind-unread"]
+    path.write_bytes(held)
+    (profile / "memory" / "ltm" / "_shared.json").unlink()
+    assert [block.name for block in mind.blocks("deploys")] == ["mind"]
+
+
+def test_a_previous_version_that_serves_is_told_once_a_session(mind: Mind, profile: Path) -> None:
+    mind.remember("use tabs", scope="shared")
+    mind.remember("use ruff", scope="shared")
+    (profile / "memory" / "ltm" / "_shared.json").write_bytes(b"torn")
+    for _ in range(2):
+        assert "use tabs" in "".join(block.text for block in mind.blocks("style"))
+    assert [line for line in mind.notices if "_shared.json is damaged" in line] == mind.notices
+    assert len(mind.notices) == 1
