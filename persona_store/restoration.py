@@ -265,7 +265,7 @@ class _Restoration:
             self._let_copies_go(source)
             raise
         self._let_copies_go(source)
-        with partly() if self._replaced else nullcontext():
+        with partly() if self._changed or self._left else nullcontext():
             self._raise_what_a_disk_refused()
             return self._restored(coming)
 

@@ -95,6 +95,25 @@ def test_a_restoration_that_replaces_nothing_costs_no_copy_of_what_earlier_ones_
     assert in_copies(machine, SHARED) == ["replaced 0", "replaced 1", "replaced 2"]
 
 
+def test_a_restoration_whose_copy_does_not_go_again_cannot_say_that_nothing_was_changed(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.add(ELITE, "one")
+    made = backup.backup(machine.profile, tmp_path / "saved")
+    machine.add(ELITE, "acknowledged")
+
+    def rmdir(*_: Any, **__: Any) -> None:  # noqa: ANN401 - as in os
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as broken:
+        refuse_to_replace(broken, machine.path(ELITE))
+        broken.setattr(os, "rmdir", rmdir)
+        with pytest.raises(PersonaError) as caught:
+            machine.restore(made)
+
+    assert (caught.value.changed, [caught.value.details["kept"]]) == ("unknown", replaced(machine))
+
+
 @pytest.mark.parametrize("relative", [ELITE, BACKLOG])
 def test_what_nobody_knows_to_be_replaced_counts_as_replaced(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, relative: str
