@@ -185,9 +185,9 @@ def test_a_backup_takes_along_what_only_the_previous_version_holds(profile: Prof
         f"documents/{name}" for name in (relative, f"{relative}.bak", "memory/ltm/other.json")
     }
     assert (saved / "documents" / f"{relative}.bak").read_bytes() == previous.read_bytes()
-    assert backup.faults(saved) == {}
+    assert backup.contents(saved).faults == {}
     shutil.rmtree(profile.root)
-    restoration.restore(profile, saved, lambda _: None)
+    restoration.restore(profile, saved, lambda _: ())
     assert [item.text for item in profile.document(relative, Item).read().values] == ["one"]
 
 
