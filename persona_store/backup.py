@@ -1,4 +1,4 @@
-"""Backups: whole copies of a profile's documents, made, listed and checked.
+"""Backups: whole copies of a profile's documents, made and kept.
 
 A backup is a directory of plain files as they lie in the profile, with a manifest of their hashes. It appears under its
 name only when it is complete and on the disk. The seven newest daily ones are kept inside the profile, where erasing
@@ -17,11 +17,9 @@ import shutil
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from persona_hooks.errors import (
-    CorruptError,
-    InvalidError,
     RefusedError,
     StorageError,
     UncertainError,
@@ -29,20 +27,17 @@ from persona_hooks.errors import (
 )
 from persona_hooks.speech import phrase
 from persona_store import files, jsontext, recovery, syncfiles
+from persona_store.backup_contents import DOCUMENTS, VERSION
 from persona_store.cloud import conflict_copies
 from persona_store.copies import MANIFEST, MAX_SEARCHED
-from persona_store.document import Document
 from persona_store.layout import BACKUPS, KEY, PREVIOUS, documents_below
 from persona_store.locks import DEFAULT_TIMEOUT
 from persona_store.oserrors import storage_errors
-from persona_store.rows import RawCodec
 from persona_store.transaction import instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator
 
-    from persona_store.jsontext import JsonValue
-    from persona_store.rows import Snapshot
     from persona_store.transaction import Profile
 
 _DAILIES: Final = 7
@@ -52,47 +47,8 @@ _DAILY: Final = re.compile(r"daily-\d{4}-\d\d-\d\d")
 _BEFORE: Final = "before-restore-"
 _REPLACED: Final = re.compile(rf"{_BEFORE}\d{{8}}T\d{{9}}Z")
 _KEPT_REPLACED: Final = 3
-_MAX_MANIFEST: Final = 4 * 1024 * 1024
-_VERSION: Final = 1
-_DOCUMENTS: Final = "documents"
 _PASSING: Final = frozenset({errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 """What the moment is to blame for, not the file: a backup fails by it, and the next one has it all."""
-
-Fault = Literal["previous", "unreadable", "newer"]
-"""What is amiss with a document in a backup: only its previous version can be read, or nothing, or not by us."""
-
-
-class Held(NamedTuple):
-    """A document as a backup holds it.
-
-    Attributes:
-        version: What it brings back; None where nothing can be read.
-        fault: What is amiss; None where it is whole.
-    """
-
-    version: Snapshot[dict[str, JsonValue]] | None
-    fault: Fault | None
-
-
-class Contents(NamedTuple):
-    """What a backup holds, checked against its manifest.
-
-    Attributes:
-        made: When; whatever was acknowledged before is in it.
-        key: The profile's key; None where there was none.
-        documents: Every document by its path.
-        files: How many files it is.
-    """
-
-    made: str
-    key: bytes | None
-    documents: Mapping[str, Held]
-    files: int
-
-    @property
-    def faults(self) -> dict[str, Fault]:
-        """What is amiss with documents of it."""
-        return {relative: held.fault for relative, held in self.documents.items() if held.fault is not None}
 
 
 def backup(
@@ -146,7 +102,7 @@ def _make(profile: Profile, target: Path) -> Path:
     with storage_errors(target):
         _sweep_drafts(target)
         try:
-            manifest = {"version": _VERSION, "made": moment, "files": _copy(profile.root, draft)}
+            manifest = {"version": VERSION, "made": moment, "files": _copy(profile.root, draft)}
             _write(draft, MANIFEST, f"{json.dumps(manifest, indent=2)}\n".encode())
             syncfiles.sync_tree(draft)
             os.rename(draft, target)  # noqa: PTH104 - by attribute, for the fault shim
@@ -179,8 +135,8 @@ def _copy(root: Path, draft: Path) -> dict[str, str]:
     """Copy documents and key into a draft, and return the hashes of all that stands in it."""
     hashes = {}
     for relative, data in _copied(root):
-        _write(draft, f"{_DOCUMENTS}/{relative}", data)
-        hashes[f"{_DOCUMENTS}/{relative}"] = hashlib.sha256(data).hexdigest()
+        _write(draft, f"{DOCUMENTS}/{relative}", data)
+        hashes[f"{DOCUMENTS}/{relative}"] = hashlib.sha256(data).hexdigest()
     return hashes
 
 
@@ -299,13 +255,6 @@ def replaced(profile: Profile) -> Path | None:
         return _make(profile, _free(shelf, profile.now()))
 
 
-def has_copy(source: Path, relative: str) -> bool:
-    """Whether a backup holds any byte of a document's own file."""
-    path = source / _DOCUMENTS / relative
-    with storage_errors(path):
-        return os.path.lexists(path) and os.path.getsize(path) > 0  # noqa: PTH202 - by attribute, as above
-
-
 def _free(shelf: Path, moment: datetime) -> Path:
     """Return a name for what is replaced at this moment, past those of all earlier ones: a clock may be set back."""
     earlier = [_following(name) for name in os.listdir(shelf) if _REPLACED.fullmatch(name)]  # noqa: PTH208 - as above
@@ -372,108 +321,3 @@ def shelved(root: Path) -> list[str]:
 def dailies(root: Path) -> list[str]:
     """Return the names of the daily backups, oldest first."""
     return [name for name in shelved(root) if _DAILY.fullmatch(name)]
-
-
-def made(source: Path) -> str:
-    """Return when a backup was made, as documents write moments.
-
-    Raises:
-        CorruptError: There is no backup there that can be read.
-    """
-    return _manifest(source)[0]
-
-
-def verify(source: Path) -> Mapping[str, str]:
-    """Check a backup against its manifest.
-
-    Returns:
-        The files it holds and their hashes.
-
-    Raises:
-        CorruptError: The manifest or a file is missing, damaged or not where a backup keeps it.
-        RefusedError: A link or another account's file lies in the place of one.
-    """
-    _, hashes = _manifest(source)
-    for _ in _checked(source, hashes):
-        pass
-    return hashes
-
-
-def contents(source: Path) -> Contents:
-    """Return what a backup holds, each file checked as it is read.
-
-    Raises:
-        CorruptError: As `verify`.
-    """
-    moment, hashes = _manifest(source)
-    found = {relative.removeprefix(f"{_DOCUMENTS}/"): data for relative, data in _checked(source, hashes)}
-    key = found.pop(KEY, None)
-    names = dict.fromkeys(relative.removesuffix(PREVIOUS) for relative in found)
-    return Contents(moment, key, {relative: _held(source, relative, found) for relative in names}, len(hashes))
-
-
-def _held(source: Path, relative: str, found: Mapping[str, bytes]) -> Held:
-    try:
-        document = Document(source, relative, RawCodec())
-    except InvalidError:
-        # It lay in the profile under a name that no document may have.
-        return Held(None, "unreadable")
-    versions: tuple[tuple[str, Fault | None], ...] = ((relative, None), (f"{relative}{PREVIOUS}", "previous"))
-    for name, fault in versions:
-        data = found.get(name, b"")
-        try:
-            if len(data) <= jsontext.MAX_BYTES:
-                return Held(document.parse(data), fault)
-        except UnsupportedVersionError:
-            return Held(None, "newer")
-        except jsontext.DamageError:
-            continue
-    return Held(None, "unreadable")
-
-
-def _manifest(source: Path) -> tuple[str, dict[str, str]]:
-    """Return when a backup was made, and the hashes of its files."""
-    with storage_errors(source):
-        try:
-            with files.open_directory(source, []) as directory:
-                data, _ = directory.read(MANIFEST, _MAX_MANIFEST)
-            fields = json.loads(data)
-        except (FileNotFoundError, NotADirectoryError, files.OversizeError, ValueError, RecursionError):
-            raise _damaged(source, MANIFEST) from None
-    if not isinstance(fields, dict) or fields.keys() != {"version", "made", "files"} or fields["version"] != _VERSION:
-        raise _damaged(source, MANIFEST)
-    moment, hashes = fields["made"], fields["files"]
-    if not isinstance(moment, str) or not jsontext.is_date(moment) or not isinstance(hashes, dict):
-        raise _damaged(source, MANIFEST)
-    return moment, hashes
-
-
-def _checked(source: Path, hashes: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
-    """Yield every file of a backup with its bytes, which are those of the manifest."""
-    for relative, expected in hashes.items():
-        first, *parts = relative.split("/")
-        if first != _DOCUMENTS or not parts or any(part in {"", ".", ".."} for part in parts):
-            raise _damaged(source, MANIFEST)
-        with storage_errors(source / relative):
-            data = _copy_of(source, [first, *parts])
-        if data is None or hashlib.sha256(data).hexdigest() != expected:
-            raise _damaged(source, relative)
-        yield relative, data
-
-
-def _copy_of(source: Path, way: list[str]) -> bytes | None:
-    """Return the bytes of a file in a backup; None where nothing that a backup keeps lies there."""
-    *folders, name = way
-    try:
-        with files.open_directory(source, folders) as directory:
-            return directory.read(name, MAX_SEARCHED)[0]
-    except (FileNotFoundError, files.OversizeError):
-        return None
-
-
-def _damaged(source: Path, name: str) -> CorruptError:
-    return CorruptError(
-        phrase("{source}: {name} is missing or damaged; nothing was restored", source=source, name=name),
-        reason="backup",
-        path=os.fspath(source / name),
-    )

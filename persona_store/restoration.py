@@ -22,7 +22,7 @@ from persona_hooks.errors import (
     UnsupportedVersionError,
 )
 from persona_hooks.speech import phrase
-from persona_store import backup, commit, files, foreign_lock, recovery, syncfiles
+from persona_store import backup, backup_contents, commit, files, foreign_lock, recovery, syncfiles
 from persona_store.document import Document
 from persona_store.layout import KEY, RECORDER, TOMBSTONES, documents_below
 from persona_store.locks import DEFAULT_TIMEOUT, LockName, Rank
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from persona_store.backup import Contents, Fault
+    from persona_store.backup_contents import Contents, Fault
     from persona_store.jsontext import JsonValue
     from persona_store.rows import Row, Snapshot
     from persona_store.transaction import Profile
@@ -101,7 +101,7 @@ def planned(profile: Profile, source: Path, keys_of: KeysOf) -> Plan:
     Raises:
         CorruptError: The backup is damaged.
     """
-    return _Restoration(profile, backup.contents(source), keys_of).plan()
+    return _Restoration(profile, backup_contents.contents(source), keys_of).plan()
 
 
 def restore(
@@ -134,7 +134,7 @@ def restore(
         StorageError, UncertainError: The disk refused a document; all others were tried, and ``details["left"]`` names
             those that did not come back.
     """
-    work = _Restoration(profile, backup.contents(source), keys_of, _Asked(check), timeout)
+    work = _Restoration(profile, backup_contents.contents(source), keys_of, _Asked(check), timeout)
     work.judge()
     return work.run(agreed, source.name)
 
@@ -370,7 +370,7 @@ class _Restoration:
         """Refuse to replace what is not among what was kept: the disk refused it just then, or it is in no backup."""
         if one.present is None or not one.present.exists or self._kept is None:
             return
-        if not backup.has_copy(self._kept, one.document.relative):
+        if not backup_contents.has_copy(self._kept, one.document.relative):
             raise RefusedError(
                 phrase("{path} could not be kept; it was left as it is", path=one.document.path),
                 reason="not_kept",

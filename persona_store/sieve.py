@@ -15,7 +15,7 @@ from persona_store.tombstones import KEY_BYTES, Tombstones, as_swept, hashed, st
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from persona_store.backup import Contents
+    from persona_store.backup_contents import Contents
     from persona_store.jsontext import JsonValue
     from persona_store.rows import Row, Snapshot
     from persona_store.tombstones import Tombstone

@@ -158,12 +158,12 @@ def _require_person(call: Call) -> None:
 def _require_no_backup(path: Path) -> None:
     """Refuse a backup of ours, which holds documents as they lie, and comes back as a whole."""
     from persona_mind.archive.tree import told  # noqa: PLC0415 - as in take_in
-    from persona_store import backup  # noqa: PLC0415 - as in take_in
+    from persona_store import backup_contents  # noqa: PLC0415 - as in take_in
 
     if not os.path.isdir(path):  # noqa: PTH112 - it never raises
         return
     try:
-        backup.made(path)
+        backup_contents.made(path)
     except PersonaError:
         return
     raise InvalidError(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from persona_mind.kernel.access import Permit
     from persona_mind.safekeeping.erasing import Erasing
-    from persona_store.backup import Fault
+    from persona_store.backup_contents import Fault
     from persona_store.cloud import ConflictCopy, Merged
     from persona_store.restoration import Plan
     from persona_store.transaction import Profile
@@ -45,11 +45,11 @@ class Shelf:
         Raises:
             RefusedError: Something of that name exists.
         """
-        from persona_store import backup  # noqa: PLC0415 - few commands make one
+        from persona_store import backup, backup_contents  # noqa: PLC0415 - few commands make one
 
         made = backup.backup(self.profile, target, check=permit)
         with partly():
-            held = backup.contents(made)
+            held = backup_contents.contents(made)
         # What only a newer release reads is as it should be here.
         damaged = {name: fault for name, fault in held.faults.items() if fault != "newer"}
         return BackedUp(path=str(made), files=held.files, damaged=_faulty(damaged))
@@ -189,10 +189,10 @@ class Quiet:
 
 
 def _shelved(path: Path) -> Shelved:
-    from persona_store import backup  # noqa: PLC0415 - as in Shelf.make
+    from persona_store import backup_contents  # noqa: PLC0415 - as in Shelf.make
 
     try:
-        return Shelved(name=path.name, made=backup.made(path), files=len(backup.verify(path)))
+        return Shelved(name=path.name, made=backup_contents.made(path), files=len(backup_contents.verify(path)))
     except PersonaError:
         return Shelved(name=path.name, made="")
 

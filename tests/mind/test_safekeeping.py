@@ -13,7 +13,7 @@ import pytest
 from persona_hooks.errors import ConflictError, CorruptError, NotFoundError, PersonaError, RefusedError
 from persona_mind.facts.model import TIERS
 from persona_mind.kernel import unfinished
-from persona_store import backup
+from persona_store import backup, backup_contents
 from persona_store.tombstones import Tombstones
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def test_an_erased_fact_is_in_no_file_of_the_profile_and_all_else_stays(mind: Mi
     assert mind.recall("summer house key").count == 0
     assert mind.recall("staging database").count == 1
     (daily,) = backup.dailies(profile)
-    assert backup.verify(profile / "backups" / daily)
+    assert backup_contents.verify(profile / "backups" / daily)
 
 
 @pytest.mark.parametrize("tier", TIERS)

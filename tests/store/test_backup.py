@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from persona_hooks.errors import CorruptError, RefusedError, StorageError
-from persona_store import backup, doctor, files, restoration
+from persona_store import backup, backup_contents, doctor, files, restoration
 from persona_store.erase import Target, erase
 from persona_store.jsontext import MAX_BYTES
 from persona_store.layout import quarantine_below
@@ -106,7 +106,7 @@ def test_no_file_keeps_the_others_from_being_backed_up_and_brought_back(machine:
     made = backup.daily(machine.profile)
 
     assert made is not None
-    assert backup.verify(made)
+    assert backup_contents.verify(made)
     aside = shutil.move(made, machine.profile.root.parent / "aside")
     machine.lose()
     machine.restore(Path(aside))
@@ -120,7 +120,7 @@ def test_a_file_too_large_even_to_be_searched_is_named(machine: Machine, monkeyp
 
     made = backup.backup(machine.profile, machine.profile.root.parent / "saved")
 
-    assert backup.contents(made).faults == {ELITE: "previous"}
+    assert backup_contents.contents(made).faults == {ELITE: "previous"}
     machine.lose()
     assert machine.restore(made).faults == {ELITE: "previous"}
     assert machine.ids(ELITE) == ["one"]
@@ -142,7 +142,7 @@ def test_a_backup_of_a_damaged_document_brings_back_what_reading_serves(
 
     made = backup.backup(machine.profile, tmp_path / "saved")
 
-    assert backup.contents(made).faults == {relative: "previous"}
+    assert backup_contents.contents(made).faults == {relative: "previous"}
     machine.lose()
     restored = machine.restore(made)
     assert (restored.documents, dict(restored.faults)) == ((relative,), {relative: "previous"})
@@ -159,7 +159,7 @@ def test_of_a_document_that_nobody_can_read_the_backup_keeps_the_bytes_and_says_
 
     made = backup.backup(machine.profile, tmp_path / "saved")
 
-    assert backup.contents(made).faults == {ELITE: "unreadable"}
+    assert backup_contents.contents(made).faults == {ELITE: "unreadable"}
     assert (made / "documents" / ELITE).read_bytes() == b"torn"
     assert previous(made / "documents" / ELITE).read_bytes() == b"torn as well"
     machine.lose()
@@ -337,7 +337,7 @@ def test_a_file_that_the_disk_refuses_to_read_keeps_no_other_from_being_backed_u
             machine.restore(made)
 
     assert daily is not None
-    assert backup.contents(daily).faults == {ELITE: "previous"}
+    assert backup_contents.contents(daily).faults == {ELITE: "previous"}
     assert (caught.value.changed, caught.value.details["left"]) == ("unknown", [ELITE])
     assert (machine.ids(SHARED), machine.path(ELITE).read_bytes()) == (["else"], held)
 
@@ -505,7 +505,7 @@ def test_a_clock_that_goes_back_does_not_cost_todays_backup(machine: Machine) ->
     made = backup.daily(machine.profile)
 
     assert made is not None
-    assert backup.verify(made)
+    assert backup_contents.verify(made)
 
 
 def test_nothing_is_kept_or_changed_where_nothing_differs_or_nobody_agrees(machine: Machine, tmp_path: Path) -> None:
@@ -678,6 +678,6 @@ def test_a_manifest_that_is_none_is_an_error_of_ours(machine: Machine, tmp_path:
     made = backup.backup(machine.profile, tmp_path / "saved")
     (made / "manifest.json").write_bytes(manifest)
 
-    for look in (backup.verify, backup.contents):
+    for look in (backup_contents.verify, backup_contents.contents):
         with pytest.raises(CorruptError):
             look(made)

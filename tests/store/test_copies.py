@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from persona_hooks.errors import CorruptError, RefusedError, StorageError
-from persona_store import backup, cloud, doctor, files, restoration
+from persona_store import backup, backup_contents, cloud, doctor, files, restoration
 from persona_store.erase import Target, erase
 from persona_store.jsontext import MAX_BYTES
 from persona_store.layout import documents_below
@@ -69,7 +69,7 @@ def test_a_backup_stays_one_where_an_erased_text_is_part_of_a_path(profile: Prof
 
     erased = erase(profile, target("Customer-Portal"))
 
-    (held,) = backup.contents(made).documents.values()
+    (held,) = backup_contents.contents(made).documents.values()
     assert held.version is not None
     assert [row.value["text"] for row in held.version.rows if row.value] == ["something"]
     assert [Path(left.path).name for left in erased.residue] == ["manifest.json"]
@@ -196,7 +196,7 @@ def test_a_link_in_a_backup_is_not_followed(profile: Profile, tmp_path: Path) ->
     copied.symlink_to(tmp_path / "elsewhere.json")
 
     with pytest.raises(RefusedError, match="link"):
-        backup.verify(made)
+        backup_contents.verify(made)
 
 
 def test_a_previous_version_is_a_file_of_its_own_after_an_erasure(profile: Profile) -> None:

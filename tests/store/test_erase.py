@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from persona_hooks.errors import CorruptError, InvalidError, RefusedError, StorageError
-from persona_store import backup, cloud, doctor, restoration
+from persona_store import backup, backup_contents, cloud, doctor, restoration
 from persona_store.erase import Target, erase
 from persona_store.layout import documents_below, files_below, quarantine_below
 from persona_store.tombstones import Tombstones
@@ -156,7 +156,7 @@ def test_a_backup_that_was_swept_is_still_sound_and_can_be_restored(profile: Pro
     damaged = profile.root / "backups" / name / "documents/memory/ltm/elite.json"
     erase(profile, TARGET)
 
-    assert damaged.relative_to(profile.root / "backups" / name).as_posix() in backup.verify(damaged.parents[3])
+    assert damaged.relative_to(profile.root / "backups" / name).as_posix() in backup_contents.verify(damaged.parents[3])
     assert restoration.restore(profile, damaged.parents[3], keys_of).withheld == 0
     assert holding(profile.root) == []
 
@@ -170,7 +170,7 @@ def test_a_damaged_document_in_a_backup_goes_whole_and_from_the_manifest(profile
 
     erase(profile, TARGET)
 
-    assert backup.verify(daily) == {}
+    assert backup_contents.verify(daily) == {}
     assert holding(daily) == []
 
 
@@ -403,7 +403,10 @@ def test_a_persona_whose_name_looks_like_a_copys_is_none(profile: Profile, name:
     put(profile, f"memory/ltm/{name}.json", "first")
 
     assert list(cloud.conflict_copies(profile.root)) == []
-    assert f"memory/ltm/{name}.json" in backup.contents(backup.backup(profile, profile.root.parent / "saved")).documents
+    assert (
+        f"memory/ltm/{name}.json"
+        in backup_contents.contents(backup.backup(profile, profile.root.parent / "saved")).documents
+    )
 
 
 def _socket(path: Path) -> None:

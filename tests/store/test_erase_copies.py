@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from persona_hooks.errors import BusyError, ConflictError
-from persona_store import backup, doctor, files, restoration
+from persona_store import backup, backup_contents, doctor, files, restoration
 from persona_store.erase import Target, erase
 from persona_store.transaction import Profile
 from tests.support.crash.documents import Item
@@ -181,11 +181,11 @@ def test_a_backup_takes_along_what_only_the_previous_version_holds(profile: Prof
 
     saved = backup.backup(profile, tmp_path / "saved")
 
-    assert set(backup.verify(saved)) == {
+    assert set(backup_contents.verify(saved)) == {
         f"documents/{name}" for name in (relative, f"{relative}.bak", "memory/ltm/other.json")
     }
     assert (saved / "documents" / f"{relative}.bak").read_bytes() == previous.read_bytes()
-    assert backup.contents(saved).faults == {}
+    assert backup_contents.contents(saved).faults == {}
     shutil.rmtree(profile.root)
     restoration.restore(profile, saved, lambda _: ())
     assert [item.text for item in profile.document(relative, Item).read().values] == ["one"]
@@ -325,7 +325,7 @@ def test_a_folder_of_a_backup_is_listed_as_often_however_many_files_are_in_it(
         before = len(counted)
         erase(profile, TARGET)
         assert holding(profile.root) == []
-        assert len(backup.verify(saved)) >= number
+        assert len(backup_contents.verify(saved)) >= number
         return len([path for path in counted[before:] if "backups" in path.parts and "project" in path.parts])
 
     counted: list[Path] = []

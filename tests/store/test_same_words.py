@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persona_store import backup
+from persona_store import backup, backup_contents
 from persona_store.erase import Target, erase
 from persona_store.same_words import SameWords, any_in_bytes
 from persona_store.transaction import Profile
@@ -136,7 +136,7 @@ def test_what_nobody_can_parse_goes_from_a_backup_or_is_named(profile: Profile, 
     assert not erased.complete
     assert {found.path for found in erased.residue} == {str(live), str(previous), str(elsewhere)}
     assert not (daily / "documents" / DOCUMENT).exists()
-    assert backup.verify(daily) == {}
+    assert backup_contents.verify(daily) == {}
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -17,7 +17,7 @@ from persona_hooks.errors import BusyError, ConflictError, NotFoundError, Person
 from persona_hooks.journal import JsonlJournal
 from persona_host.headless import NoModels, StderrUi
 from persona_host.runtime import Runtime, Setup
-from persona_store import backup
+from persona_store import backup_contents
 from persona_store.document import Document
 from persona_store.layout import documents_below
 from persona_store.rows import RawCodec
@@ -271,7 +271,7 @@ def _close() -> None:
 
 def _sound(folder: Path) -> bool:
     try:
-        backup.verify(folder)
+        backup_contents.verify(folder)
     except PersonaError:
         return False
     return True

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, cast
 
 from persona_hooks.errors import PersonaError
-from persona_store import backup, cloud, restoration
+from persona_store import backup, backup_contents, cloud, restoration
 from persona_store.erase import Target, erase
 from tests.support.crash.battery import Operation
 from tests.support.crash.documents import adding, ids, profile, store
@@ -69,7 +69,7 @@ def _backup(root: Path) -> None:
 def _backups(root: Path) -> list[str]:
     names = backup.dailies(root / "persona-mind")
     for name in names:
-        backup.verify(root / "persona-mind/backups" / name)
+        backup_contents.verify(root / "persona-mind/backups" / name)
     return names
 
 
