@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from persona_hooks.errors import InvalidError, PersonaError, RefusedError
 from persona_hooks.speech import phrase
-from persona_store import copies, files, syncfiles
+from persona_store import copies, files, jsontext, syncfiles
 from persona_store.document import Document, check_relative, is_unusable
 from persona_store.layout import (
     BACKUPS,
@@ -320,13 +320,14 @@ def _sweep_copies(root: Path, target: Target) -> list[str]:
         ):
             data = directory.read_head(name, copies.MAX_SEARCHED)
             kept = copies.kept_of(data, holding)
-            if kept is None or target.in_bytes(kept):
+            if kept == data and not target.in_bytes(kept):
+                continue
+            # Without a row it is a copy of nothing.
+            if kept is None or target.in_bytes(kept) or not jsontext.split(kept).rows:
                 directory.unlink(name)
                 directory.sync()
-            elif kept != data:
-                syncfiles.put(directory, name, kept)
             else:
-                continue
+                syncfiles.put(directory, name, kept)
             changed.append(relative)
     return changed + copies.sweep_backups(root, holding)
 
