@@ -30,7 +30,8 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from persona_host.commandline.group import main as command  # noqa: PLC0415 - as above
 
-    if asked is signal.default_int_handler:
+    # Nor has a server begun before it takes signals itself: it would go on for good where the exception is dropped.
+    if asked is signal.default_int_handler and words[:1] not in (["mcp"], ["stdio"]):
         signal.signal(signal.SIGINT, asked)
     try:
         command()

@@ -5,31 +5,47 @@ Whoever sent it waits for an answer to the end of its patience otherwise; half a
 
 from __future__ import annotations
 
+import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 import mcp_types as types
+from anyio import to_thread
 
 from persona_hooks.wellformed import is_text
+from persona_host.adapters.streams import read_some
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
+
+    from persona_host.adapters.streams import Outlet
+
+_CHUNK: Final = 64 * 1024
 
 
 class Sink:
-    """A text stream that several tasks write whole lines to."""
+    """What several tasks write whole lines to.
 
-    def __init__(self, stream: anyio.AsyncFile[str]) -> None:
-        self._stream = stream
+    Args:
+        outlet: Where they go.
+        failed: Called once they go nowhere any more.
+    """
+
+    def __init__(self, outlet: Outlet, failed: Callable[[], None]) -> None:
+        self._outlet = outlet
+        self._failed = failed
         self._lock = anyio.Lock()
 
     async def write(self, line: str) -> int:
         """Write one line, and see that it is on its way."""
         async with self._lock:
-            written = await self._stream.write(line)
-            await self._stream.flush()
-        return written
+            await to_thread.run_sync(self._outlet.write, line.encode("utf-8", "backslashreplace"))
+        if not self._outlet.open:
+            self._failed()
+        return len(line)
 
     async def flush(self) -> None:
         """Do nothing: ``write`` has."""
@@ -39,21 +55,63 @@ class Frames:
     """The lines of a stream that are messages; whoever sent another one is told so.
 
     Args:
-        stream: Where they come from.
-        sink: Where answers go.
+        reader: The descriptor that they come from.
+        outlet: Where answers go.
+        ended: Called once no more lines come.
+
+    Attributes:
+        sink: Writes there, one whole line after the other.
     """
 
-    def __init__(self, stream: anyio.AsyncFile[str], sink: Sink) -> None:
-        self._stream = stream
-        self._sink = sink
+    def __init__(self, reader: int, outlet: Outlet, ended: Callable[[], None]) -> None:
+        self._reader = reader
+        self._ended = ended
+        self._over = False
+        self._came = asyncio.Event()
+        self.sink = Sink(outlet, self.end)
+
+    def end(self) -> None:
+        """Wait for no more lines."""
+        self._over = True
+        self._came.set()
 
     async def __aiter__(self) -> AsyncIterator[str]:
         """Yield each line that is a message."""
-        async for line in self._stream:
+        async for line in self._lines():
             if (said := problem(line)) is None:
                 yield line
             elif line.strip():
-                await self._sink.write(json.dumps(said) + "\n")
+                await self.sink.write(json.dumps(said) + "\n")
+
+    async def _lines(self) -> AsyncIterator[str]:
+        pending = bytearray()
+        while chunk := await self._some():
+            start = len(pending)
+            pending += chunk
+            while (end := pending.find(b"\n", start)) >= 0:
+                yield pending[:end].decode("utf-8", "replace")
+                del pending[: end + 1]
+                start = 0
+        self._ended()
+        yield pending.decode("utf-8", "replace")
+
+    async def _some(self) -> bytes:
+        """Return what comes next, nothing at the end. The process may end while a thread still waits for it."""
+        loop, got = asyncio.get_running_loop(), b""
+
+        def read() -> None:
+            nonlocal got
+            try:
+                got = read_some(self._reader, _CHUNK)
+            finally:
+                with suppress(RuntimeError):  # the loop has ended without it
+                    loop.call_soon_threadsafe(self._came.set)
+
+        if not self._over:
+            self._came.clear()
+            threading.Thread(target=read, name="requests", daemon=True).start()
+            await self._came.wait()
+        return got
 
 
 def problem(line: str | bytes) -> dict[str, Any] | None:

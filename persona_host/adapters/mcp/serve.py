@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 import signal
+import sys
 from contextlib import contextmanager, nullcontext
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from persona_hooks.journal import MemoryJournal
 from persona_hooks.ports import Capabilities
 from persona_hooks.speech import phrase
 from persona_host import extras
-from persona_host.adapters.ending import ending
+from persona_host.adapters.ending import Signals, ending
 from persona_host.headless import NoModels, StderrUi, SystemScheduler
 from persona_host.loading import Found, entry_points
 from persona_host.runtime import Runtime, Setup
@@ -80,6 +81,9 @@ def serve_mcp(
         RefusedError: The SDK is not installed (``missing_extra``).
         StorageError: The port is in use, or its token cannot be kept.
     """
+    if port is None:
+        # A Ctrl-C at the terminal reaches the whole process group; it is the client's to decide what it ends.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     setup = Setup("mcp", agent_dir, home, environ, CAPABILITIES, plugins)
     runtime = Runtime.start(setup, ui=StderrUi(), models=NoModels(), scheduler=SystemScheduler())
     session_id = session or f"mcp-{secrets.token_hex(8)}"
@@ -89,22 +93,24 @@ def serve_mcp(
         if port is not None:
             _http(served, agent_dir, port)
             return 0
-        # A Ctrl-C at the terminal reaches the whole process group; it is the client's to decide what it ends.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signals = Signals()
+        signals.listen()
         asked = persona is not None or session is not None
         # Before the SDK, which takes longer to load than all of ours: Claude Code's hooks come at once.
         with nullcontext() if asked or beside is None else beside(served.adopt):
-            _stdio(served)
+            failure = _stdio(served, signals)
     finally:
         with ending():
             runtime.close()
-    return 0
+    if failure:
+        sys.stderr.write(f"persona: {failure}\n")
+    return 1 if failure else 0
 
 
-def _stdio(served: Served) -> None:
+def _stdio(served: Served, signals: Signals) -> str:
     with _sdk():
         from persona_host.adapters.mcp.server import run_stdio  # noqa: PLC0415 - brings the SDK with it
-    run_stdio(served, version("persona-mind"))
+    return run_stdio(served, version("persona-mind"), signals)
 
 
 def _http(served: Served, agent_dir: Path, port: int) -> None:

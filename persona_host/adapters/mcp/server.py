@@ -11,8 +11,8 @@ stops at its next check.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
-import os
 import threading
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
@@ -26,8 +26,9 @@ from mcp.shared.exceptions import MCPError
 
 from persona_hooks.errors import PersonaError
 from persona_hooks.tools import parameters
-from persona_host.adapters.mcp.frames import Frames, Sink
-from persona_host.adapters.streams import take_standard_streams
+from persona_host.adapters.ending import must_end
+from persona_host.adapters.mcp.frames import Frames
+from persona_host.adapters.streams import Outlet, take_standard_streams
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from persona_hooks.verbs import Answer, AnyVerb
+    from persona_host.adapters.ending import Signals
     from persona_host.runtime import Runtime
 
     T = TypeVar("T")
@@ -53,30 +55,47 @@ HEARTBEAT = 1.0
 """Seconds between two signs of life while a call runs, for clients that asked for progress."""
 
 
-def run_stdio(runtime: Callable[[], Runtime], release: str) -> None:
-    """Serve over the standard streams until the client closes them.
+def run_stdio(runtime: Callable[[], Runtime], release: str, signals: Signals) -> str:
+    """Serve over the standard streams until the client closes them; the process has to end then.
 
     Args:
         runtime: The runtime whose open session is served, asked for at each call.
         release: Our version.
+        signals: What ends it as well, and in the same way.
+
+    Returns:
+        Why nothing could be written any more, in words; empty where the client has just gone.
     """
     server = Adapter(runtime).server(release)
     # Not left to the SDK, which gives standard output back at the end: what was printed and still buffered would follow
     # the last message.
     incoming, outgoing = take_standard_streams()
+    over = threading.Event()
+    outlet = Outlet(outgoing, incoming, over.is_set)
+
+    def ended() -> None:
+        over.set()
+        must_end()
 
     async def serve() -> None:
         options = server.create_initialization_options(NotificationOptions(tools_changed=True))
-        writer = Sink(anyio.wrap_file(os.fdopen(outgoing, "w", encoding="utf-8")))
-        reader = Frames(anyio.wrap_file(os.fdopen(incoming, encoding="utf-8", errors="replace")), writer)
+        lines = Frames(incoming, outlet, ended)
+        loop = asyncio.get_running_loop()
+        signals.passed_on(lambda: _soon(loop, lines.end))
         # The SDK reads lines, writes lines and flushes; both do that and nothing else.
-        async with stdio_server(cast("anyio.AsyncFile[str]", reader), cast("anyio.AsyncFile[str]", writer)) as (
+        async with stdio_server(cast("anyio.AsyncFile[str]", lines), cast("anyio.AsyncFile[str]", lines.sink)) as (
             source,
             sink,
         ):
             await server.run(source, sink, options)
 
     anyio.run(serve)
+    return outlet.failure
+
+
+def _soon(loop: asyncio.AbstractEventLoop, action: Callable[[], None]) -> None:
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(action)
 
 
 class Adapter:

@@ -50,15 +50,19 @@ def serve_stdio(
         setup = Setup(name, agent_dir, home, environ, capabilities, plugins)
         return Runtime.start(setup, ui=ui, models=models, scheduler=SystemScheduler())
 
-    peer = Peer(Wire(*take_standard_streams()))
+    wire = Wire(*take_standard_streams())
+    peer = Peer(wire)
     service = Service(peer, make_runtime, release=version("persona-mind"), persona=persona, role=role)
-    code = 0
+    said = ""
     try:
         peer.run()
     except CapacityError as error:
-        sys.stderr.write(f"persona: {error.message}\n")
-        code = 1
-    with ending():
-        peer.drain(DRAIN / 2)
-        service.close()
-    return code
+        said = error.message
+    finally:
+        with ending():
+            peer.drain(DRAIN / 2)
+            service.close()
+    said = said or wire.failure
+    if said:
+        sys.stderr.write(f"persona: {said}\n")
+    return 1 if said else 0

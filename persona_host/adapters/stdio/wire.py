@@ -7,11 +7,11 @@ is ASCII, and no line is longer than ``MAX_LINE``, so that a fault on one side c
 from __future__ import annotations
 
 import json
-import os
 import threading
 from typing import TYPE_CHECKING, Any
 
 from persona_hooks.errors import CapacityError
+from persona_host.adapters.streams import Outlet, read_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,9 +27,14 @@ class Wire:
 
     def __init__(self, reader: int, writer: int) -> None:
         self._reader = reader
-        self._writer = writer
+        self._ended = False
+        self._outlet = Outlet(writer, reader, lambda: self._ended)
         self._lock = threading.Lock()
-        self._open = True
+
+    @property
+    def failure(self) -> str:
+        """Why nothing can be sent any more, in words; empty where the other side has just gone, or listens."""
+        return self._outlet.failure
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Send one message. Once the other side has gone, messages are dropped: nobody is left to tell.
@@ -41,15 +46,7 @@ class Wire:
         if len(line) > MAX_LINE:
             raise CapacityError(f"A message of {len(line)} bytes is too long to send.", limit="line", maximum=MAX_LINE)
         with self._lock:
-            try:
-                self._write(line)
-            except BrokenPipeError:
-                self._open = False
-
-    def _write(self, line: bytes) -> None:
-        rest = memoryview(line) if self._open else memoryview(b"")
-        while rest:
-            rest = rest[os.write(self._writer, rest) :]
+            self._outlet.write(line)
 
     def lines(self) -> Iterator[bytes]:
         """Yield each line without its end, until the other side closes.
@@ -58,7 +55,7 @@ class Wire:
             CapacityError: A line is longer than ``MAX_LINE``; what follows cannot be told apart any more.
         """
         pending = bytearray()
-        while chunk := os.read(self._reader, _CHUNK):
+        while not self.failure and (chunk := read_some(self._reader, _CHUNK)):
             start = len(pending)
             pending += chunk
             while (end := pending.find(b"\n", start)) >= 0:
@@ -67,3 +64,4 @@ class Wire:
                 start = 0
             if len(pending) > MAX_LINE:
                 raise CapacityError("A line is too long.", limit="line", maximum=MAX_LINE)
+        self._ended = True
