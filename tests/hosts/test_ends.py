@@ -162,3 +162,11 @@ def test_a_client_that_goes_with_something_unread_ends_the_session_in_order(home
         assert ours.recv(1)
     assert ended(process) == (0, "")
     assert door == "stdio" or (home / "end").exists()
+
+
+def test_what_was_asked_before_the_stream_was_closed_is_answered(home: Path) -> None:
+    process = start("mcp", home)
+    asked = b"".join(request(number, "tools/list") for number in range(2, 100))
+    out, said = process.communicate(began("mcp") + asked, timeout=LIMIT)
+    assert (process.returncode, said) == (0, b"")
+    assert {json.loads(line)["id"] for line in out.splitlines()} == set(range(1, 100))

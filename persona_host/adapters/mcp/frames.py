@@ -16,6 +16,7 @@ import mcp_types as types
 from anyio import to_thread
 
 from persona_hooks.wellformed import is_text
+from persona_host.adapters.ending import DRAIN
 from persona_host.adapters.streams import read_some
 
 if TYPE_CHECKING:
@@ -38,11 +39,27 @@ class Sink:
         self._outlet = outlet
         self._failed = failed
         self._lock = anyio.Lock()
+        self._due = 0
+        self._fewer = asyncio.Event()
+
+    def asked(self) -> None:
+        """Count one answer more that is due."""
+        self._due += 1
+
+    async def settle(self, seconds: float) -> None:
+        """Wait until nothing is due any more, at most so long."""
+        with anyio.move_on_after(seconds):
+            while self._due > 0 and self._outlet.open:
+                self._fewer.clear()
+                await self._fewer.wait()
 
     async def write(self, line: str) -> int:
         """Write one line, and see that it is on its way."""
         async with self._lock:
             await to_thread.run_sync(self._outlet.write, line.encode("utf-8", "backslashreplace"))
+        if "method" not in json.loads(line):
+            self._due -= 1
+        self._fewer.set()
         if not self._outlet.open:
             self._failed()
         return len(line)
@@ -78,10 +95,17 @@ class Frames:
     async def __aiter__(self) -> AsyncIterator[str]:
         """Yield each line that is a message."""
         async for line in self._lines():
-            if (said := problem(line)) is None:
+            message = _message(line)
+            if isinstance(message, types.JSONRPCRequest):
+                self.sink.asked()
+            if message is not None:
                 yield line
             elif line.strip():
-                await self.sink.write(json.dumps(said) + "\n")
+                self.sink.asked()
+                await self.sink.write(json.dumps(problem(line)) + "\n")
+        self._ended()
+        # The SDK takes back what is not answered by the end.
+        await self.sink.settle(DRAIN / 2)
 
     async def _lines(self) -> AsyncIterator[str]:
         pending = bytearray()
@@ -92,7 +116,6 @@ class Frames:
                 yield pending[:end].decode("utf-8", "replace")
                 del pending[: end + 1]
                 start = 0
-        self._ended()
         yield pending.decode("utf-8", "replace")
 
     async def _some(self) -> bytes:
@@ -116,11 +139,7 @@ class Frames:
 
 def problem(line: str | bytes) -> dict[str, Any] | None:
     """Return the answer to a line that is no message, or None for one that is."""
-    try:
-        types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValueError:
-        pass
-    else:
+    if _message(line) is not None:
         return None
     try:
         value = json.loads(line)
@@ -132,6 +151,14 @@ def problem(line: str | bytes) -> dict[str, Any] | None:
     if not _whole(value):
         return _error(asked, types.PARSE_ERROR, "A text holds half a character (a lone surrogate).")
     return _error(asked, types.INVALID_REQUEST, "This is no JSON-RPC message.")
+
+
+def _message(line: str | bytes) -> types.JSONRPCMessage | None:
+    """Return the message that a line is, or None."""
+    try:
+        return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return None
 
 
 def _whole(value: object) -> bool:
