@@ -9,7 +9,7 @@ import stat
 import tempfile
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from persona_host.adapters.claude_code import asking, rendezvous
 from persona_host.adapters.claude_code.conversation import Whose
-from persona_host.adapters.claude_code.listening import MOST, Desk
+from persona_host.adapters.claude_code.listening import CONNECTIONS, MOST, Desk
 from persona_host.adapters.claude_code.payload import Event
 from persona_host.loading import Found, entry_points
 from tests.support.claude_code import ClaudeCode, until
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from persona_host.runtime import Runtime
 
+resource = pytest.importorskip("resource")
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the socket is a POSIX one")
 
 FACT = "the staging database listens on port 5433."
@@ -424,3 +425,52 @@ def test_sockets_that_were_left_behind_do_not_hide_one_that_is_served(claude: Cl
             assert found is not None
         finally:
             other.rename(claude.socket)
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="nobody can be left without descriptors there")
+def test_a_server_that_had_nothing_left_for_a_connection_answers_again(claude: ClaudeCode) -> None:
+    with claude.server() as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(b"{}\n")
+        server.stdin.flush()
+        assert server.stdout.readline()  # all that it loads is loaded
+        limits = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (8, limits[1]))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
+            link.connect(str(claude.socket))
+            link.settimeout(1)
+            with suppress(TimeoutError):
+                assert link.recv(1) == b""
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, limits)
+        until(lambda: greeted(claude))
+
+
+def test_a_hook_is_answered_once_connections_that_say_nothing_have_gone(claude: ClaudeCode) -> None:
+    with claude.server(), ExitStack() as held:
+        for _ in range(CONNECTIONS + 10):
+            link = held.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            link.connect(str(claude.socket))
+        held.close()
+        until(lambda: greeted(claude))
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_a_server_that_is_told_to_end_takes_its_socket_along(claude: ClaudeCode, how: signal.Signals) -> None:
+    with claude.server() as server:
+        server.send_signal(how)
+        assert server.wait(20) == 0
+        assert not claude.socket.exists()
+
+
+def greeted(claude: ClaudeCode) -> bool:
+    """Return whether the server says that it is ready."""
+    who = rendezvous.identity(rendezvous.agent_dir(claude.environ), claude.env)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
+        link.settimeout(2)
+        try:
+            link.connect(str(claude.socket))
+            rendezvous.send(link, who)
+            return rendezvous.receive(link, time.monotonic() + 2) == rendezvous.READY
+        except OSError:
+            return False

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 
 MOST: Final = 8
 """Sessions that are kept open; the one that was used longest ago is closed for the next."""
+CONNECTIONS: Final = 32
+"""Hooks that are answered at once; the next one waits, and goes its own way when that takes too long."""
+PAUSE: Final = 0.1
+"""Seconds until the next try where the system has nothing left for another connection."""
 SECONDS: Final = 2.0
 """How long a hook that has connected may take to say what it wants."""
 
@@ -146,6 +150,8 @@ class Listener:
         self._folder = Path(rendezvous.folder(root))
         self._path = self._folder / rendezvous.name(self._who, os.getppid())
         self._socket: socket.socket | None = None
+        self._slots = threading.BoundedSemaphore(CONNECTIONS)
+        self._stopped = threading.Event()
         self._mine = 0
         self._made: list[Path] = []
 
@@ -160,6 +166,7 @@ class Listener:
 
     def stop(self) -> None:
         """Listen no more, and leave nothing behind."""
+        self._stopped.set()
         if self._socket is not None:
             self._socket.close()
             with suppress(OSError):
@@ -197,12 +204,26 @@ class Listener:
 
     def _accept(self) -> None:
         assert self._socket is not None  # noqa: S101 - bound before the thread was started
-        while True:
+        while not self._stopped.is_set():
+            self._slots.acquire()
             try:
                 link, _ = self._socket.accept()
             except OSError:
-                return  # closed: nobody is answered any more
-            threading.Thread(target=self._serve, args=(link,), name="hook", daemon=True).start()
+                self._slots.release()
+                self._stopped.wait(PAUSE)
+                continue
+            try:
+                threading.Thread(target=self._one, args=(link,), name="hook", daemon=True).start()
+            except RuntimeError:  # no thread is to be had: whoever asked goes its own way
+                link.close()
+                self._slots.release()
+                self._stopped.wait(PAUSE)
+
+    def _one(self, link: socket.socket) -> None:
+        try:
+            self._serve(link)
+        finally:
+            self._slots.release()
 
     def _serve(self, link: socket.socket) -> None:
         with link:
