@@ -274,6 +274,7 @@ class JsonlJournal(SessionLog):
         self._lasting = lasting
         self._pending: list[Entry] = []
         self._cursor: LogCursor | None = None
+        logfile.sweep(path.parent)
         if logfile.status(path) is not None:
             self._load()
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import stat
 import sys
+import time
 from typing import IO, TYPE_CHECKING
 
 from persona_hooks.errors import (
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     import portalocker
 
 LOCK_SECONDS = 10.0
+LEFTOVER_SECONDS = 600.0
+"""Age from which on what a creation left can belong to none that is under way: one takes milliseconds."""
+_LEFTOVER = re.compile(r"\..+\.[0-9a-f]{16}\.tmp", re.DOTALL)
 _POLL = 0.005
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
@@ -70,6 +75,18 @@ def status(path: Path) -> os.stat_result | None:
             return os.stat(path, follow_symlinks=False)  # noqa: PTH116 - by attribute, for fault injection
         except FileNotFoundError:
             return None
+
+
+def sweep(folder: Path) -> None:
+    """Remove what creations of logs that were killed left in a folder; it holds what a person said."""
+    before = time.time() - LEFTOVER_SECONDS
+    with contextlib.suppress(OSError), os.scandir(folder) as found:
+        for item in found:
+            if _LEFTOVER.fullmatch(item.name) and item.is_file(follow_symlinks=False):
+                # Another process may be sweeping, too; what cannot be removed is tried again the next time.
+                with contextlib.suppress(OSError):
+                    if item.stat(follow_symlinks=False).st_mtime < before:
+                        os.unlink(item.path)  # noqa: PTH108 - by attribute, as in `create`
 
 
 def create(path: Path, content: bytes) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -20,6 +22,14 @@ from persona_hooks import logfile
 with logfile.locked(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(600)
+"""
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from persona_hooks.journal import JsonlJournal
+os.link = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+JsonlJournal(Path(sys.argv[1]), "session-1", "/work").message("user", "zebra")
 """
 
 
@@ -104,3 +114,24 @@ def test_a_killed_holder_of_the_lock_keeps_nobody_out(tmp_path: Path, environ: d
     holder.kill()
     holder.communicate()
     assert JsonlJournal.open(path).message("user", "more").durable
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a process cannot be killed so exactly there")
+@pytest.mark.parametrize("name", ["log.jsonl", "another.jsonl"])
+def test_what_a_killed_creation_left_goes_with_the_next_log_once_no_creation_can_need_it(
+    tmp_path: Path, environ: dict[str, str], name: str
+) -> None:
+    logs = tmp_path / "logs"
+    subprocess.run([sys.executable, "-c", KILLED, str(logs / "log.jsonl")], env=environ, check=False)
+    (left,) = logs.glob(".log.jsonl.*.tmp")
+    assert b"zebra" in left.read_bytes()
+    others = [logs / name for name in (".log.jsonl.tmp", "log.jsonl.0123456789abcdef.tmp", ".x.0123.tmp")]
+    long_ago = time.time() - 3600
+    for path in others:
+        path.touch()
+        os.utime(path, (long_ago, long_ago))
+    JsonlJournal(logs / name, "session-2", "/work")
+    assert left.exists()
+    os.utime(left, (long_ago, long_ago))
+    JsonlJournal(logs / name, "session-2", "/work")
+    assert sorted(logs.iterdir()) == sorted(others)
