@@ -144,6 +144,7 @@ class Runtime:
         self._generation = 0
         self._session: Session | None = None
         self._settled = True
+        self._told_of_failed = False
         spell = setup.spell or (None if setup.capabilities.commands else shell_text)
         self._english = Voice(lambda: (ENGLISH, True), spell)
         self._voice = self._english if setup.english else Voice(self._language, spell)
@@ -272,6 +273,7 @@ class Runtime:
             shared=shared,
         )
         self._settled = False
+        self._told_of_failed = False
         self.fire("session_start")
         self._settled = True
         self._voice.forget()
@@ -300,16 +302,27 @@ class Runtime:
     def input(self, text: str, source: InputSource = "interactive") -> InputResult:
         """Return what becomes of a text: it goes on, perhaps changed, or it was answered.
 
-        Where a plugin did not take in what a person said, which may have been to remember something, they are told.
+        Where a plugin did not take in what a person said, which may have been to remember something, they are told; of
+        one that does not work at all, once in a session.
         """
         dispatched = self.fire("input", text=text, source=source)
+        failed = [state.name for state in self.states() if state.state == "failed"]
+        if failed and source != "extension" and not self._told_of_failed:
+            self._told_of_failed = True
+            self._warn(
+                marked(
+                    "{plugins} could not be loaded: if you ask for something to be remembered, it may not be saved. "
+                    "See `persona doctor`."
+                ),
+                failed,
+            )
         if dispatched.missed and source != "extension":
-            self._missed(
+            self._warn(
                 marked(
                     "{plugins} failed or did not answer in time: if you asked for something to be remembered, it may "
                     "not have been saved. Look with `/mind`, and ask again."
                 ),
-                dispatched,
+                dispatched.missed,
             )
         if isinstance(dispatched.handled, Handled | Transform):
             return dispatched.handled
@@ -319,12 +332,12 @@ class Runtime:
         """Return the blocks for one model request, what changes least first; one that is lacking is told of."""
         dispatched = self.fire("before_agent_start", prompt=prompt)
         if dispatched.missed:
-            self._missed(
+            self._warn(
                 marked(
                     "{plugins} failed or did not answer in time: the model is not given what {plugins} would have "
                     "given it with this message."
                 ),
-                dispatched,
+                dispatched.missed,
             )
         return sorted((block for blocks in dispatched.results for block in blocks), key=lambda block: block.order)
 
@@ -487,10 +500,10 @@ class Runtime:
         if client is not None:
             client.release()
 
-    def _missed(self, text: str, dispatched: Dispatched) -> None:
+    def _warn(self, text: str, plugins: Sequence[str]) -> None:
         ui, _, _ = self._ports
         with self.speaking():
-            ui.notify(say(text, plugins=", ".join(dispatched.missed)), "warning")
+            ui.notify(say(text, plugins=", ".join(plugins)), "warning")
 
     def _turn(self, session: Session, wanted: Callable[[], bool] = _always) -> Turn:
         def alive() -> bool:

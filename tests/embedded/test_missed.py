@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +16,7 @@ from persona_hooks.ports import Capabilities
 from persona_hooks.specs import Block
 from persona_host.headless import NoModels, SystemScheduler
 from persona_host.runtime import Runtime, Setup
+from tests.support.cli import PERSONA
 from tests.support.desk import Notices
 
 if TYPE_CHECKING:
@@ -107,3 +111,43 @@ def test_what_is_late_can_be_waited_for(runtime: Runtime, monkeypatch: pytest.Mo
     runtime.input("Remember this.")
     assert not runtime.caught_up(0)
     assert runtime.caught_up(20)
+
+
+def test_who_speaks_to_a_plugin_that_cannot_be_loaded_is_told_once_in_a_session(
+    home: Path, agent_dir: Path, environ: dict[str, str], notices: Notices
+) -> None:
+    def broken() -> Callable[[Host], object]:
+        raise ImportError
+
+    setup = Setup("test", agent_dir, home, environ, Capabilities(), lambda: [("keeper", broken)])
+    runtime = Runtime.start(setup, ui=notices, models=NoModels(), scheduler=SystemScheduler())
+    for session in ("s1", "s2"):
+        runtime.open(MemoryJournal(session, home), session_id=session, cwd=home)
+        runtime.input("A note of another program's.", "extension")
+        runtime.input("Remember this.")
+        runtime.input("Remember that.")
+    assert len(notices.lines) == 2
+    assert all("keeper could not be loaded" in line for line in notices.lines)
+    runtime.close()
+
+
+@pytest.mark.parametrize("words", [["chat", "--plain"], ["hook", "UserPromptSubmit"]])
+def test_who_asks_for_something_to_be_remembered_where_memory_cannot_be_loaded_is_told(
+    home: Path, environ: dict[str, str], words: list[str]
+) -> None:
+    broken = home / "broken" / "persona_mind"
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text("raise ImportError\n", encoding="utf-8")
+    said = "Remember that the red port is 5430."
+    payload = {"session_id": "s1", "cwd": str(home), "hook_event_name": "UserPromptSubmit", "prompt": said}
+    done = subprocess.run(
+        [str(PERSONA), *words],
+        input=json.dumps(payload) if words[0] == "hook" else f"{said}\n",
+        env={**environ, "PYTHONPATH": os.pathsep.join([str(broken.parent), os.environ.get("PYTHONPATH", "")])},
+        cwd=home,
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=60,
+    )
+    assert (done.stdout + done.stderr).count("persona_mind could not be loaded") == 1
