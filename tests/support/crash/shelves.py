@@ -31,13 +31,23 @@ def brought(agent: Path, path: str) -> dict[str, Any]:
     """Return what a backup would bring: the places that it knows, and their rows with texts and ends."""
     places, rows = set(), []
     documents = _source(agent, path) / "documents"
-    for relative in _below(documents):
+    for relative in sorted({name.removesuffix(".bak") for name in _below(documents)}):
         folder = relative.rpartition("/")[0]
         if folder in FOLDERS and CONFLICT not in relative:
             place = relative if folder == "memory/ltm" else folder
             places.add(place)
-            rows += [_row(place, row) for row in entries(_bytes(f"{documents}/{relative}"))]
+            rows += [_row(place, row) for row in _served(f"{documents}/{relative}")]
     return {"places": sorted(places), "rows": rows}
+
+
+def _served(path: str) -> Rows:
+    """Return the rows of a document in a backup: of its previous version where its own cannot be read."""
+    for version in (path, f"{path}.bak"):
+        with suppress(FileNotFoundError, ValueError, KeyError):
+            data = _bytes(version)
+            if data:
+                return entries(data)
+    return []
 
 
 def _source(agent: Path, path: str) -> Path:
