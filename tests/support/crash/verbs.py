@@ -88,6 +88,7 @@ def must(answer: Answer) -> Answer:
             raise AssertionError(answer.text)
         raise answer.error
     left = answer.verb == "profile.restore" and answer.details.get("left")
+    left = left or [copy for copy in answer.details.get("copies", ()) if not copy["merged"]]
     if left or answer.details.get("failed") or answer.details.get("warnings"):
         raise PersonaError("part of it failed", changed="unknown")
     return answer
