@@ -27,8 +27,10 @@ BACKLOG: Final = "backlog"
 """What stands in an item's identity where a fact has its kind."""
 _WORDS: Final = ("text", "note", "source")
 """The fields in which a text counts however short it is."""
-_SAID: Final = ("lastSeenAt", "createdAt")
-"""The fields that tell when a row was said last."""
+_SAID: Final = ("recordedAt", "createdAt")
+"""The fields that tell when a row was said first; the moment of saying it again is moved by a model, too."""
+_ABOUT: Final = frozenset({"id", "persona", "host"})
+"""The fields that tell whose a row is and where it was said: a name in them is no text of it."""
 ERASED: Final = "erased"
 """The reason of a refusal that only a person who insists can lift."""
 
@@ -75,11 +77,12 @@ class Erased:
         return next(filter(self._tombstones.stands, stones_of(dict(row))), None)
 
     def among(self, row: Mapping[str, Any], ids: Collection[str]) -> frozenset[str]:
-        """Return which of some tombstones keep a row out, whether or not they stand; as ``stone_in``."""
-        return self._tombstones.among(stones_of(dict(row)), ids)
+        """Return which of some tombstones keep a row out by what it says, whether or not they stand."""
+        said = {name: value for name, value in row.items() if name not in _ABOUT}
+        return self._tombstones.among(stones_of(said), ids)
 
     def said_after(self, row: Mapping[str, Any], moment: str) -> bool:
-        """Return whether a person said a row again after a moment; not so where either does not tell when."""
+        """Return whether a person said a row first after a moment; not so where either does not tell when."""
         with suppress(InvalidError):
             then = clock.parse(moment)
             said = [clock.parse(at) for at in map(row.get, _SAID) if isinstance(at, str)]

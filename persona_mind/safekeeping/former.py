@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from persona_hooks.errors import UnsupportedVersionError
+from persona_hooks.errors import RefusedError, UnsupportedVersionError
 from persona_store import cloud, copies, files
+from persona_store.document import is_unusable
 from persona_store.jsontext import DamageError
 from persona_store.layout import BACKUPS, PREVIOUS, files_below, stray_previous_below
 from persona_store.oserrors import storage_errors
@@ -63,6 +64,10 @@ def _read(document: Document[T], relative: str) -> bytes:
                 return directory.read_head(name, copies.MAX_SEARCHED)
         except FileNotFoundError:  # taken away since it was listed, as a backup is after a week
             return b""
+        except RefusedError as error:
+            if not is_unusable(error):
+                raise
+            return b""  # none of ours: the erasure names it
 
 
 def _rows(document: Document[T], data: bytes) -> Iterator[Row[T]]:

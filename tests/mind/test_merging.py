@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import persona_mind
-from persona_hooks.errors import CorruptError, RefusedError
+from persona_hooks.errors import CorruptError, RefusedError, UnsupportedVersionError
 from persona_mind.safekeeping import words
-from persona_store import commit
+from persona_store import commit, joining
 from persona_store.layout import documents_below, quarantine_below
 from tests.mind.test_safekeeping import OTHER, PRIVATE, done, holding
 
@@ -371,6 +371,104 @@ def test_what_was_not_said_by_the_person_goes_however_late_it_was_said(machines:
     assert holding(machines.root("here")) == []
 
 
+def only_there_erased(machines: Machines, text: str = PRIVATE, **more: str) -> str:
+    """Let the other machine erase what both had; return its id."""
+    here = machines.mind("here")
+    done(here, "memory.erase", id=here.remember(OTHER).id)
+    handle = here.remember(text, **more).id
+    machines.together()
+    machines.clock.advance(60)
+    done(machines.mind("there"), "memory.erase", id=handle)
+    machines.clock.advance(60)
+    return handle
+
+
+@pytest.mark.parametrize("wins", ["here", "there"])
+def test_a_model_that_repeats_what_the_other_machine_erased_brings_it_back_on_none(
+    machines: Machines, wins: str
+) -> None:
+    only_there_erased(machines)
+    machines.mind("here").remember(PRIVATE, origin="model")
+    machines.apart(wins=wins)
+
+    machines.merged()
+
+    assert holding(machines.root("here")) == []
+    with pytest.raises(RefusedError, match="erased for good"):
+        machines.mind("here").remember(PRIVATE)
+
+
+def test_what_the_other_machine_erased_goes_from_both_versions_that_a_person_has_yet_to_choose_from(
+    machines: Machines,
+) -> None:
+    only_there_erased(machines)
+    live = machines.root("here") / "memory/ltm/Ann.json"
+    older = live.read_bytes()
+    for text in ("Said here.", "Said here, too."):
+        machines.mind("here").remember(text)
+    machines.apart()
+    shutil.copy(live, live.with_name("Ann.json.bak"))
+    live.write_bytes(older)
+
+    machines.merged()
+
+    assert holding(machines.root("here")) == []
+    assert b"Said here." in live.with_name("Ann.json.bak").read_bytes()
+
+
+def test_tombstones_wait_in_their_copy_while_a_document_cannot_be_read(machines: Machines) -> None:
+    only_there_erased(machines)
+    machines.apart()
+    live = machines.root("here") / "memory/ltm/Ann.json"
+    whole = live.read_bytes()
+    live.write_bytes(whole.replace(b'"version": 1', b'"version": 2'))
+
+    with pytest.raises(UnsupportedVersionError):
+        machines.merged()
+
+    assert (machines.root("here") / f"tombstones{TAG}.json").exists()
+    live.write_bytes(whole)
+    machines.merged()
+    assert holding(machines.root("here")) == []
+
+
+def test_what_comes_in_while_tombstones_join_goes_with_an_interruption_of_what_follows(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only_there_erased(machines)
+    machines.apart()
+    real, calls = joining._Joining._sweep, []
+
+    def sweep(self: Any, *within: Any) -> None:  # noqa: ANN401 - passed on
+        real(self, *within)
+        calls.append(within)
+        if len(calls) == 1:
+            machines.mind("here").remember(PRIVATE, scope="shared", origin="model")
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(joining._Joining, "_sweep", sweep)
+        with pytest.raises(KeyboardInterrupt):
+            machines.merged()
+    machines.merged()
+
+    assert holding(machines.root("here")) == []
+
+
+def test_a_name_that_reads_like_what_the_other_machine_erased_takes_nobodys_rows(machines: Machines) -> None:
+    text = "Ann-the-persona-of-accounts"
+    item = done(machines.mind("here"), "backlog.add", text="Call the printers about paper.").id
+    only_there_erased(machines, text, scope="shared")
+    machines.apart()
+    [path] = (machines.root("here") / "backlog").glob("*.json")
+    path.write_bytes(path.read_bytes().replace(b'"persona": "Ann"', b'"persona": "%b"' % text.encode()))
+
+    machines.merged()
+
+    assert item in [row["id"] for row in machines.rows("backlog/*.json")]
+
+
 def two_keys(machines: Machines) -> None:
     for name, text in (("here", OTHER), ("there", PRIVATE)):
         mind = machines.mind(name)
@@ -411,7 +509,7 @@ def test_a_copy_of_the_same_key_is_in_nobodys_way(machines: Machines) -> None:
 
 
 def test_without_the_key_no_tombstones_are_taken_in(machines: Machines) -> None:
-    erased_there(machines)
+    only_there_erased(machines)
     machines.apart()
     root = machines.root("here")
     (root / "profile.key").unlink()
