@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 LOCK_SECONDS = 10.0
 LEFTOVER_SECONDS = 600.0
 """Age from which on what a creation left can belong to none that is under way: one takes milliseconds."""
-_LEFTOVER = re.compile(r"\..+\.[0-9a-f]{16}\.tmp", re.DOTALL)
+_LEFTOVER = re.compile(r"\..+\.jsonl\.[0-9a-f]{16}\.tmp", re.DOTALL)
 _POLL = 0.005
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)

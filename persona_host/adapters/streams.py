@@ -35,7 +35,11 @@ def take_standard_streams() -> tuple[int, int]:
 def read_some(reader: int, size: int) -> bytes:
     """Return what there is to read, at most ``size`` bytes; nothing once no more comes, however that came about."""
     try:
-        return os.read(reader, size)
+        while True:
+            try:
+                return os.read(reader, size)
+            except BlockingIOError:  # whoever shares the stream wants it not to wait: we do
+                select.select([reader], [], [])
     except OSError:  # the other side has gone with something unread, or its terminal has
         return b""
 

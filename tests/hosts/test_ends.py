@@ -10,8 +10,11 @@ import subprocess
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+import anyio
 import pytest
 
+from persona_host.adapters.mcp import frames
+from persona_host.adapters.streams import Outlet
 from tests.hosts.test_mcp import CHILD
 from tests.support.stdio_host import ROOT, interpreter, python_env
 
@@ -170,3 +173,61 @@ def test_what_was_asked_before_the_stream_was_closed_is_answered(home: Path) -> 
     out, said = process.communicate(began("mcp") + asked, timeout=LIMIT)
     assert (process.returncode, said) == (0, b"")
     assert {json.loads(line)["id"] for line in out.splitlines()} == set(range(1, 100))
+
+
+def test_what_a_host_said_before_it_closed_the_stream_is_taken_in(home: Path) -> None:
+    process = start("stdio", home)
+    given = {"protocol": 1, "manifest": "", "host": {"name": "test", "lacks": []}, "nonce": "n", "generation": 1,
+             "sessionId": "s", "sessionFile": None, "cwd": str(home), "leaf": None, "reason": "startup",
+             "trusted": False}  # fmt: skip
+    out, _ = process.communicate(request(1, "initialize", **given) + request(2, "ping"), timeout=LIMIT)
+    assert process.returncode == 0
+    assert {json.loads(line).get("id") for line in out.splitlines()} >= {1, 2}
+
+
+def call(number: int, action: str, text: str) -> bytes:
+    return request(number, "tools/call", name="sample", arguments={"action": action, "text": text})
+
+
+def test_a_ping_waits_for_no_call_however_many_there_are(home: Path) -> None:
+    process = start("mcp", home)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    slow = b"".join(call(number, "sleep", "4") for number in range(2, 62))
+    process.stdin.write(began("mcp") + slow + request(100, "ping"))
+    process.stdin.flush()
+    first, then = (json.loads(process.stdout.readline()) for _ in range(2))
+    process.stdin.close()
+    process.stdout.close()
+    assert (first["id"], then["id"]) == (1, 100)
+    ended(process)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_stream_that_does_not_wait_has_not_ended(home: Path, door: str) -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    process = start(door, home, stdin=reader)
+    os.close(reader)
+    assert process.stdout is not None
+    os.write(writer, began(door))
+    assert process.stdout.readline()
+    os.write(writer, request(7, "tools/list" if door == "mcp" else "nothing"))
+    assert json.loads(process.stdout.readline())["id"] == 7
+    os.close(writer)
+    assert ended(process) == (0, "")
+
+
+def test_the_end_waits_for_no_answer_that_the_client_took_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
+    os.write(writer, request(7, "tools/list") + json.dumps(cancelled).encode() + b"\n")
+    os.close(writer)
+    monkeypatch.setattr(frames, "DRAIN", 10 * LIMIT)
+
+    async def lines() -> list[str]:
+        outlet = Outlet(os.open(os.devnull, os.O_WRONLY), reader, lambda: False)
+        with anyio.fail_after(LIMIT):
+            return [line async for line in frames.Frames(reader, outlet, lambda: None)]
+
+    assert len(anyio.run(lines)) == 2

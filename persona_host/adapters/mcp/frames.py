@@ -39,26 +39,33 @@ class Sink:
         self._outlet = outlet
         self._failed = failed
         self._lock = anyio.Lock()
-        self._due = 0
+        self._own = anyio.CapacityLimiter(1)
+        self._due: set[object] = set()
         self._fewer = asyncio.Event()
 
-    def asked(self) -> None:
-        """Count one answer more that is due."""
-        self._due += 1
+    def asked(self, number: object) -> None:
+        """Note that an answer is due."""
+        self._due.add(number)
+
+    def over(self, number: object) -> None:
+        """Note that it is due no more: it was given, or the client took its request back."""
+        self._due.discard(number)
+        self._fewer.set()
 
     async def settle(self, seconds: float) -> None:
         """Wait until nothing is due any more, at most so long."""
         with anyio.move_on_after(seconds):
-            while self._due > 0 and self._outlet.open:
+            while self._due and self._outlet.open:
                 self._fewer.clear()
                 await self._fewer.wait()
 
     async def write(self, line: str) -> int:
         """Write one line, and see that it is on its way."""
         async with self._lock:
-            await to_thread.run_sync(self._outlet.write, line.encode("utf-8", "backslashreplace"))
-        if "method" not in json.loads(line):
-            self._due -= 1
+            await to_thread.run_sync(self._outlet.write, line.encode("utf-8", "backslashreplace"), limiter=self._own)
+        message = json.loads(line)
+        if "method" not in message:
+            self.over(message.get("id"))
         self._fewer.set()
         if not self._outlet.open:
             self._failed()
@@ -97,11 +104,12 @@ class Frames:
         async for line in self._lines():
             message = _message(line)
             if isinstance(message, types.JSONRPCRequest):
-                self.sink.asked()
+                self.sink.asked(message.id)
+            elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
+                self.sink.over((message.params or {}).get("requestId"))
             if message is not None:
                 yield line
             elif line.strip():
-                self.sink.asked()
                 await self.sink.write(json.dumps(problem(line)) + "\n")
         self._ended()
         # The SDK takes back what is not answered by the end.

@@ -40,7 +40,7 @@ def keeping(folder: Path, port: int, url: str, token: str) -> Iterator[Path]:
 
 def sweep(folder: Path) -> None:
     """Remove the files of servers that are gone, also unfinished ones; what is no such file is left alone."""
-    for path in (*folder.glob("mcp-*.json"), *folder.glob(".mcp-*.json.tmp-*")):
+    for path in (*folder.glob("mcp-[0-9]*.json"), *folder.glob(".mcp-[0-9]*.json.tmp-*")):
         with suppress(OSError):
             descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
             try:

@@ -140,19 +140,20 @@ class Adapter:
         return types.ListToolsResult(tools=tools)
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        before = await _on_thread(self._offered)
         given_up = threading.Event()
 
-        def call() -> Answer:
+        def call() -> tuple[Answer, bool]:
             arguments = params.arguments or {}
-            return self._runtime.tool(params.name, arguments, audience="mcp", wanted=lambda: not given_up.is_set())
+            before = self._offered()
+            answer = self._runtime.tool(params.name, arguments, audience="mcp", wanted=lambda: not given_up.is_set())
+            return answer, answer.changed != "no" and self._offered() != before
 
         try:
             async with _signs_of_life(context):
-                answer = await _on_thread(call)
+                answer, others = await _on_thread(call)
         finally:
             given_up.set()
-        if answer.changed != "no" and await _on_thread(self._offered) != before:
+        if others:
             await context.session.send_tool_list_changed()
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)],

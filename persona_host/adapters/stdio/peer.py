@@ -96,6 +96,7 @@ class Peer:
         self._running: dict[int | str, Incoming] = {}
         self._ordered: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._slots = threading.BoundedSemaphore(MAX_CALLS)
+        self._worker = threading.Thread(target=self._work, name="events", daemon=True)
         self._closed = False
 
     def serve(self, method: str, lane: Lane, run: Method) -> None:
@@ -104,8 +105,7 @@ class Peer:
 
     def run(self) -> None:
         """Handle messages until the host closes its end; pending requests of ours then fail."""
-        worker = threading.Thread(target=self._work, name="events", daemon=True)
-        worker.start()
+        self._worker.start()
         try:
             for line in self._wire.lines():
                 if line.strip():
@@ -117,8 +117,10 @@ class Peer:
             self._ordered.put(None)
 
     def drain(self, seconds: float) -> None:
-        """Wait at most ``seconds`` for the calls of the own lane that still run."""
+        """Wait at most ``seconds`` for what the host sent before its end: what comes in turn, and running calls."""
         until = time.monotonic() + seconds
+        if self._worker.is_alive():
+            self._worker.join(seconds)
         for _ in range(MAX_CALLS):
             if not self._slots.acquire(timeout=max(0.0, until - time.monotonic())):
                 break
