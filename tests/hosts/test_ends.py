@@ -189,11 +189,12 @@ def call(number: int, action: str, text: str) -> bytes:
     return request(number, "tools/call", name="sample", arguments={"action": action, "text": text})
 
 
+@pytest.mark.timeout(90)
 def test_a_ping_waits_for_no_call_however_many_there_are(home: Path) -> None:
     process = start("mcp", home)
     assert process.stdin is not None
     assert process.stdout is not None
-    slow = b"".join(call(number, "sleep", "4") for number in range(2, 62))
+    slow = b"".join(call(number, "sleep", "3600") for number in range(2, 62))
     process.stdin.write(began("mcp") + slow + request(100, "ping"))
     process.stdin.flush()
     first, then = (json.loads(process.stdout.readline()) for _ in range(2))
