@@ -107,7 +107,7 @@ def _make(profile: Profile, target: Path) -> Path:
             syncfiles.sync_tree(draft)
             os.rename(draft, target)  # noqa: PTH104 - by attribute, for the fault shim
         except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
+            _discard(draft)
             raise
         _confirm(target)
     return target
@@ -123,12 +123,19 @@ def _confirm(target: Path) -> None:
         ) from error
 
 
+def _discard(directory: Path) -> None:
+    """Remove a directory as far as the disk lets it go; what stays is swept another time."""
+    # Closing a folder may fail in spite of the argument.
+    with suppress(OSError):
+        shutil.rmtree(directory, ignore_errors=True)
+
+
 def _sweep_drafts(target: Path) -> None:
     """Remove what an interrupted backup to the same place left; under the transaction nobody of this profile does."""
     shape = re.compile(rf"\.({re.escape(target.name)}|{_DAILY.pattern}|{_REPLACED.pattern})\.tmp-[0-9a-f]{{32}}")
     for name in os.listdir(target.parent):  # noqa: PTH208 - names
         if shape.fullmatch(name):
-            shutil.rmtree(target.parent / name, ignore_errors=True)
+            _discard(target.parent / name)
 
 
 def _copy(root: Path, draft: Path) -> dict[str, str]:
@@ -289,7 +296,7 @@ def forget_replaced(root: Path, newest: str, spared: str) -> None:
 
 def drop_replaced(made: Path) -> bool:
     """Remove a backup of what a restoration did not replace, under the transaction; return whether it is gone."""
-    shutil.rmtree(made, ignore_errors=True)
+    _discard(made)
     return not os.path.lexists(made)
 
 
@@ -301,7 +308,7 @@ def _forget_older(root: Path, shape: re.Pattern[str], kept: int, newest: str, sp
     # A name past the newest that there may be is of a clock that was set back since.
     for name in sorted(names, key=lambda name: (name <= newest, name))[:-kept]:
         if name not in spared:
-            shutil.rmtree(root / BACKUPS / name, ignore_errors=True)
+            _discard(root / BACKUPS / name)
 
 
 def shelved(root: Path) -> list[str]:

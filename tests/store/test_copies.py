@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
+import stat
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
@@ -364,3 +366,24 @@ def test_a_report_names_no_file_that_has_gone(profile: Profile, monkeypatch: pyt
     monkeypatch.setattr(os, "walk", walk)
 
     assert erase(profile, target(PRIVATE)).residue == ()
+
+
+def test_a_disk_that_lets_go_of_no_old_backup_takes_the_new_one_all_the_same(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Closing a folder that was emptied may fail, and Python then ignores no error, whatever it was asked."""
+    put(profile, ELITE, "something")
+    for day in range(1, 9):
+        (profile.root / f"backups/daily-2026-01-0{day}").mkdir(parents=True)
+    (profile.root / f"backups/.daily-2026-01-01.tmp-{32 * '0'}").mkdir()
+    real = os.close
+
+    def close(descriptor: int) -> None:
+        kind = os.fstat(descriptor).st_mode
+        real(descriptor)
+        if stat.S_ISDIR(kind):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "close", close)
+
+    assert backup.daily(profile) == profile.root / "backups/daily-2026-03-02"
