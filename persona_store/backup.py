@@ -150,7 +150,7 @@ def _copy(root: Path, draft: Path) -> dict[str, str]:
 def _copied(root: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a backup: where a document's own is of no use or older, its previous version as well."""
     # A conflict copy may bring back what was erased here: merging sifts it, and until then it stays where it lies.
-    copies = {copy.relative for copy in conflict_copies(root)}
+    copies = {copy.relative for copy in conflict_copies(root, left=True)}
     for relative in (name for name in documents_below(root) if name not in copies):
         live = _bytes(root, relative)
         if live is not None:

@@ -109,16 +109,19 @@ def service_of(root: Path) -> str | None:
     return None
 
 
-def conflict_copies(root: Path) -> Iterator[ConflictCopy]:
+def conflict_copies(root: Path, *, left: bool = False) -> Iterator[ConflictCopy]:
     """Yield the conflict copies in a profile.
+
+    Args:
+        root: The profile's.
+        left: Also those of which only a previous version is left: an erasure cleaned them, and somebody removed them.
 
     Raises:
         StorageError: A directory could not be looked into.
     """
     with storage_errors(root):
-        # What was merged and left only a previous version is no copy any more.
         standing = set(documents_below(root))
-        names = [name for name in sorted(standing) if os.path.lexists(root / name)]
+        names = [name for name in sorted(standing) if left or os.path.lexists(root / name)]
     for relative in names:
         document, device = _copied_from(relative)
         # A persona may be called it-DESKTOP-SUPPORT: such a file is a copy only beside what it is a copy of.

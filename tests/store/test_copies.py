@@ -387,3 +387,19 @@ def test_a_disk_that_lets_go_of_no_old_backup_takes_the_new_one_all_the_same(
     monkeypatch.setattr(os, "close", close)
 
     assert backup.daily(profile) == profile.root / "backups/daily-2026-03-02"
+
+
+def test_no_backup_brings_a_conflict_copy_back_that_somebody_removed_after_an_erasure(
+    profile: Profile, tmp_path: Path
+) -> None:
+    path = put(profile, ELITE, "something", PRIVATE)
+    copy = path.with_name("elite (conflicted copy).json")
+    shutil.copy(path, copy)
+    erase(profile, target(PRIVATE))
+    copy.unlink()
+    assert copy.with_name(f"{copy.name}.bak").exists()
+
+    made = backup.backup(profile, tmp_path / "made")
+
+    assert ELITE in backup_contents.contents(made).documents
+    assert not [name for name in backup_contents.contents(made).documents if "conflicted" in name]
