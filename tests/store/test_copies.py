@@ -403,3 +403,47 @@ def test_no_backup_brings_a_conflict_copy_back_that_somebody_removed_after_an_er
 
     assert ELITE in backup_contents.contents(made).documents
     assert not [name for name in backup_contents.contents(made).documents if "conflicted" in name]
+
+
+def test_a_change_of_a_file_older_than_its_previous_version_names_it_and_says_what_to_do(profile: Profile) -> None:
+    path = put(profile, ELITE, "first")
+    older = path.read_bytes()
+    put(profile, ELITE, "second")
+    path.with_name(f"{path.name}.bak").write_bytes(path.read_bytes())
+    path.write_bytes(older)
+
+    with pytest.raises(CorruptError) as caught:
+        put(again(profile), ELITE, "third")
+
+    said = f"{path} is older than its own previous version; nothing was changed, run 'persona doctor'"
+    assert (str(caught.value), caught.value.details["path"]) == (said, str(path))
+
+
+@pytest.mark.parametrize("size", [20, MAX_BYTES, MAX_BYTES + 1])
+def test_an_unusable_file_is_put_aside_by_another_name_where_there_is_no_room_for_a_copy(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    path = put(profile, ELITE, "first")
+    path.write_bytes(b"{" * size)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.Directory, "copy", full)
+    with pytest.raises(CorruptError) as caught:
+        put(again(profile), ELITE, "second")
+
+    (kept,) = caught.value.details["quarantined"]
+    assert path.with_name(kept).samefile(path)
+
+
+@pytest.mark.parametrize(("size", "copied"), [(MAX_BYTES, True), (MAX_BYTES + 1, False)])
+def test_only_what_may_be_read_is_copied_where_another_name_does(profile: Profile, size: int, copied: bool) -> None:  # noqa: FBT001
+    path = put(profile, ELITE, "first")
+    path.write_bytes(b"{" * size)
+
+    with pytest.raises(CorruptError) as caught:
+        put(again(profile), ELITE, "second")
+
+    (kept,) = caught.value.details["quarantined"]
+    assert path.with_name(kept).samefile(path) != copied
