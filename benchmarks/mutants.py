@@ -32,6 +32,7 @@ MODULES = ("commit", "foreign_lock", "holders", "locks", "native_lock", "recover
 STAGE = tuple(
     f"tests/store/test_{name}.py"
     for name in (
+        "copies",
         "engine_stage",
         "documents",
         "json_file",
