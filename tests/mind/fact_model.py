@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_mind.facts.model import KINDS
 from persona_mind.kernel import clock
-from persona_mind.kernel.identity import Key, content_id, handles, key, normal_text
+from persona_mind.kernel.identity import Key, content_id, handles, key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -125,10 +125,11 @@ def refreshed(raw: bytes, old: Value, new: Value) -> bytes | Value:
 def stones(text: str, tags: Iterable[str], source: str | None) -> set[str]:
     """Return the words of which each keeps a fact out once it was erased."""
     long = [tag for tag in tags if len(tag.strip()) >= LONG_ENOUGH]
-    return {normal_text(one) for one in (text, source or "", *long)} - {""}
+    return {plain(one) for one in (text, source or "", *long)} - {""}
 
 
 def plain(text: str) -> str:
+    """Return a text as all its spellings agree."""
     return " ".join(unicodedata.normalize("NFC", text.casefold()).split())
 
 
@@ -154,7 +155,7 @@ class FactModel:
 
     Attributes:
         rows: The exact bytes of every row of every file, by the file's path below the profile.
-        erased: Words that are refused, as they count in an identity.
+        erased: Words that are refused, whatever their capitals.
         words: Those of them that no file may hold as a text.
         erased_ids: Ids under which something was erased.
     """
@@ -242,12 +243,12 @@ class FactModel:
         texts = {row.value["text"] for row in named}
         objects = [value for raws in self.rows.values() for value in map(decoded, raws) if isinstance(value, dict)]
         found = [value for value in objects if holds(value, texts)]
-        same = set(map(normal_text, texts))
-        if not everywhere and any(normal_text(text_of(value)) not in same for value in found):
+        same = set(map(plain, texts))
+        if not everywhere and any(plain(text_of(value)) not in same for value in found):
             raise Refusal("contained")
         texts |= {text_of(value) for value in found if holds(text_of(value), texts)}
-        self.words |= set(map(normal_text, texts))
-        self.erased |= self.words | set(map(normal_text, map(text_of, found))) - {""}
+        self.words |= set(map(plain, texts))
+        self.erased |= self.words | set(map(plain, map(text_of, found))) - {""}
         self.erased_ids |= {one for row in named for one in row.handles} | {str(value["id"]) for value in found}
         return {place: [raw for raw in rows if not goes(raw, texts)] for place, rows in self.rows.items()}, texts
 

@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import persona_mind
 from persona_mind.facts.model import MAX_SOURCE
-from persona_mind.kernel.identity import content_id, normal_text
+from persona_mind.kernel.identity import content_id
 from persona_mind.kernel.rowfields import MAX_TAG
 from persona_mind.kernel.scope import find_project
 from persona_store import jsontext
@@ -339,7 +339,7 @@ class FactMachine(RuleBasedStateMachine):
         texts = {
             text_of(row) for name in files for row in map(decoded, envelope(files, name).rows) if isinstance(row, dict)
         }
-        assert not self.model.words & set(map(normal_text, texts))
+        assert not self.model.words & set(map(plain, texts))
 
     def _plant(self, place: str, rows: list[bytes]) -> None:
         path = self.profile / place
