@@ -14,44 +14,27 @@ from typing import TYPE_CHECKING
 import pytest
 
 from persona_store import holders
-from tests.support.cli import CHILD, PERSONA, Persona, Ran
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tests.support.cli import Persona
 
 FACT = "The mast is red."
 LIVE = "memory/ltm/_default.json"
 LOCK = ".locks/memory.transaction"
 FOREIGN = replace(holders.this_process(), host="laptop", machine="other", boot="other")
 # Root may read and write whatever its modes say, until it gives that up.
-BOUND = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
-
-
-class Bound(Persona):
-    """Runs commands as an account that modes hold for, whoever runs the tests."""
-
-    def __call__(self, *words: str, stdin: str | bytes = "", **environ: str) -> Ran:
-        """Run one."""
-        data = stdin.encode() if isinstance(stdin, str) else stdin
-        before = BOUND if os.geteuid() == 0 else []
-        done = subprocess.run(
-            [*before, str(PERSONA), *words],
-            input=data,
-            capture_output=True,
-            cwd=self.cwd,
-            env={**self.environ, **CHILD, **environ},
-            timeout=50,
-            check=False,
-        )
-        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+BOUND = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
 
 
 @pytest.fixture
 def bound(persona: Persona) -> Persona:
+    """Commands run as an account that modes hold for, whoever runs the tests."""
     if os.geteuid() == 0 and shutil.which(BOUND[0]) is None:
         pytest.skip("needs setpriv to give up root's rights")
-    return Bound(persona.environ, persona.cwd)
+    return replace(persona, through=BOUND if os.geteuid() == 0 else ())
 
 
 @pytest.fixture

@@ -38,15 +38,16 @@ class Ran:
 
 @dataclass(frozen=True)
 class Persona:
-    """Runs commands with one environment and one working directory."""
+    """Runs commands with one environment and one working directory, ``through`` another program where one is given."""
 
     environ: dict[str, str]
     cwd: Path
+    through: tuple[str, ...] = ()
 
     def __call__(self, *words: str, stdin: str | bytes = "", **environ: str) -> Ran:
         data = stdin.encode() if isinstance(stdin, str) else stdin
         done = subprocess.run(
-            [str(PERSONA), *words],
+            [*self.through, str(PERSONA), *words],
             input=data,
             capture_output=True,
             cwd=self.cwd,
